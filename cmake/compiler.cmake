@@ -1,0 +1,23 @@
+# Every target of ours gets these through bapi_compile_options(target).
+
+# x86-64-v3 is AVX2 and FMA: every x86 server since 2015, never the build host alone. The program checks it at start.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(BAPI_CPU "x86-64-v3" CACHE STRING "Value of -march=; empty for the compiler's default")
+else()
+  set(BAPI_CPU "" CACHE STRING "Value of -march=; empty for the compiler's default")
+endif()
+
+function(bapi_compile_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wconversion -Wpedantic -Wno-sign-conversion)
+  if(BAPI_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(BAPI_CPU)
+    target_compile_options(${target} PRIVATE -march=${BAPI_CPU})
+  endif()
+  if(BAPI_SANITIZE)
+    target_compile_options(${target} PRIVATE -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+                           -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE -fsanitize=address,undefined)
+  endif()
+endfunction()

@@ -1,0 +1,14 @@
+# Debian 12 packages; tools/install-deps installs them. Nothing is vendored, nothing is downloaded at build time.
+find_package(Threads REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(NLopt REQUIRED)
+find_package(fmt 9 REQUIRED)
+find_package(SQLite3 3.38 REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(CLI11 2.1 REQUIRED)
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()

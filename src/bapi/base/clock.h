@@ -1,0 +1,33 @@
+#pragma once
+
+namespace bapi {
+
+// Seconds since the Unix epoch. Handed in wherever time matters, so that tests and simulations own it.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual double now() const = 0;
+};
+
+// Never runs backwards: the system's time when the object was made, plus what the monotonic clock has counted since.
+class SystemClock : public Clock {
+ public:
+  SystemClock();
+  double now() const override;
+
+ private:
+  double offset_;
+};
+
+class ManualClock : public Clock {
+ public:
+  explicit ManualClock(double start = 0.0) : now_(start) {}
+  double now() const override { return now_; }
+  void advance(double seconds) { now_ += seconds; }
+  void set(double now) { now_ = now; }
+
+ private:
+  double now_;
+};
+
+}  // namespace bapi
