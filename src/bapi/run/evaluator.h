@@ -1,0 +1,50 @@
+#pragma once
+
+#include <vector>
+
+#include "bapi/study/event.h"
+
+namespace bapi {
+
+// A stretch of training: epochs (from, until] of one trial.
+struct Segment {
+  TrialId trial{};
+  Config config;
+  Epoch from = 0;
+  Epoch until = 0;
+  Epoch max_epoch = 0;     // last epoch that the budget can still pay for; at least `until`
+  Cost budget_left = 0.0;  // for the training program's information
+  bool operator==(const Segment&) const = default;
+};
+
+// Trains segments somewhere, a given number of trials at a time. Not thread-safe; driven by one loop.
+//
+// A trial that has reached `until` may train on ("live") until it is either given its next segment by `start` or let go
+// by `release`; what it reports meanwhile is a fact like any other, up to its `max_epoch`. A live trial occupies its
+// slot; segments started beyond the free slots wait for one, in order. A crash of the training code is a TrialFailed
+// fact, never an exception.
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+
+  // The next segment of a trial: continues its live process where that is possible, else begins one.
+  virtual void start(const Segment& segment) = 0;
+
+  // Ends the trial's process, if any: pause, stop. Returns at once; what it still costs arrives as facts. The open
+  // segment, if any, is not closed.
+  virtual void release(TrialId trial) = 0;
+
+  // Trials that have a process (also one that is being ended) or wait for a slot, in no particular order.
+  virtual std::vector<TrialId> live() const = 0;
+
+  // Facts in the order they happened; empty on timeout. A Measured that reaches `until` is followed by SegmentDone.
+  virtual std::vector<Event> wait(double seconds) = 0;
+
+  // Cost that has accrued in the processes but is in no fact yet (Meter::seconds; 0 for the others).
+  virtual Cost accrued() const = 0;
+
+  // Cost that accrues per second of waiting, all processes together (Meter::seconds; 0 for the others).
+  virtual Cost accrual_rate() const = 0;
+};
+
+}  // namespace bapi

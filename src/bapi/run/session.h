@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bapi/base/clock.h"
+#include "bapi/policy/policy.h"
+#include "bapi/run/evaluator.h"
+#include "bapi/store/store.h"
+
+namespace bapi {
+
+// What to do next: train a segment, let a trial go, wait for a report, or end.
+using Action = std::variant<Segment, Stop, Wait, Finish>;
+
+// The controller's view of one study: asks the policy, keeps the budget's promise, writes everything to the store.
+//
+// Nothing is acted upon before it is durable: `ask` returns after the decision is in the log. A segment whose cost is
+// counted or reported is shortened to what the budget can still pay; when not even one epoch fits, the answer is Wait
+// (something runs) or Finish.
+class Session {
+ public:
+  Session(Store& store, Policy& policy, const Clock& clock);
+
+  Action ask();
+  void record(std::span<const Event> facts);  // survives the death of this process when it returns
+
+  // Segments that were open when the log was read: to be continued before anything new is decided.
+  std::vector<Segment> open_segments() const;
+
+  const History& history() const { return history_; }
+
+ private:
+  Segment segment_of(const Trial& trial) const;
+  bool decide(const Event& decision);
+  Action wait_or_finish(const std::string& reason);
+
+  Store& store_;
+  Policy& policy_;
+  const Clock& clock_;
+  History history_;
+};
+
+}  // namespace bapi

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "bapi/store/store.h"
+
+namespace bapi {
+
+// For tests, simulation and ask/tell without a file.
+class MemoryStore : public Store {
+ public:
+  explicit MemoryStore(StudySpec spec);
+
+  const StudySpec& spec() const override { return spec_; }
+  std::vector<StoredEvent> events(EventSeq after) const override;
+  void append(std::span<const Event> facts, double at, Durability durability) override;
+  bool append_decision(int expected, const Event& decision, double at) override;
+
+ private:
+  StudySpec spec_;
+  std::vector<StoredEvent> events_;
+  int decisions_ = 0;
+};
+
+}  // namespace bapi

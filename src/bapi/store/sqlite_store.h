@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "bapi/store/store.h"
+
+namespace bapi {
+
+enum class Access { read_only, read_write };
+
+// A study in one SQLite file (WAL). Any number of readers beside one writer.
+class SqliteStore : public Store {
+ public:
+  // Creates the file; InvalidInput if it exists already. A crash leaves either no study or a whole one.
+  static SqliteStore create(const std::filesystem::path& file, const StudySpec& spec);
+  // StoreError if there is no such file, it is not a study, or it was written by a newer version.
+  static SqliteStore open(const std::filesystem::path& file, Access access);
+
+  SqliteStore(SqliteStore&&) noexcept;
+  SqliteStore& operator=(SqliteStore&&) noexcept;
+  ~SqliteStore() override;
+
+  const StudySpec& spec() const override;
+  std::vector<StoredEvent> events(EventSeq after) const override;
+  void append(std::span<const Event> facts, double at, Durability durability) override;
+  bool append_decision(int expected, const Event& decision, double at) override;
+
+  // Replaces the parts of the specification that may change while a study exists (workers, deadline, grace, ...); the
+  // budget changes by a BudgetChanged event instead. The caller decides what may change.
+  void update_spec(const StudySpec& spec);
+
+ private:
+  struct Impl;
+  explicit SqliteStore(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace bapi

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "bapi/study/event.h"
+#include "bapi/study/spec.h"
+
+namespace bapi {
+
+// JSON text of the domain types: what the store keeps and the training programs read. The only JSON code below the
+// programs. decode(encode(x)) == x for every valid x, doubles to the last bit, NaN and infinities as strings.
+// Malformed text throws InvalidInput that quotes what was found and says what was expected.
+
+std::string encode(const StudySpec& spec);
+StudySpec decode_spec(std::string_view text);
+
+std::string encode(const Event& event);
+Event decode_event(std::string_view text);
+
+// {"lr": 0.1, "units": 64}: parameters that apply only.
+std::string encode(const Config& config, const Space& space);
+Config decode_config(std::string_view text, const Space& space);
+
+}  // namespace bapi

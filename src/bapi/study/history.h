@@ -1,0 +1,62 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bapi/study/budget.h"
+#include "bapi/study/event.h"
+#include "bapi/study/spec.h"
+#include "bapi/study/trial.h"
+
+namespace bapi {
+
+// The state of a study: a fold over its events.
+//
+// Curves inside are to be maximised; the user's direction is applied here, on the way in, and undone by
+// `in_user_units`.
+class History {
+ public:
+  explicit History(StudySpec spec);
+
+  void apply(const Event& event);  // throws LogicError on an event that cannot follow
+
+  const StudySpec& spec() const { return spec_; }
+  std::span<const Trial> trials() const { return trials_; }
+  const Trial& trial(TrialId id) const;  // LogicError if there is none
+  Budget budget() const;
+  std::optional<TrialId> incumbent() const { return incumbent_; }  // the first trial with the best value so far
+  int decisions() const { return decisions_; }                     // how many decisions the log holds
+  int running() const { return running_; }                         // trials in state running
+  bool finished() const { return finished_; }
+  const std::string& finish_reason() const { return finish_reason_; }
+  int failures_in_a_row() const { return failures_in_a_row_; }  // failed trials since a trial last reported an epoch
+
+  double in_user_units(double value) const { return spec_.metric.goal == Goal::maximize ? value : -value; }
+
+  // Epochs that must be paid for to bring a trial to `until`: only the further ones, or all of them again when the
+  // program keeps no checkpoints.
+  Epoch epochs_to_pay(const Trial& trial, Epoch until) const;
+
+ private:
+  Trial& at(TrialId id);
+  void open_segment(Trial& trial, Epoch until, Cost expected);
+  void close_segment(Trial& trial, TrialState state);
+  void set_state(Trial& trial, TrialState state);
+  void charge(Trial& trial, Cost cost);
+  void measure(const Measured& fact);
+
+  StudySpec spec_;
+  std::vector<Trial> trials_;
+  Cost total_;
+  Cost spent_ = 0.0;
+  std::optional<TrialId> incumbent_;
+  int decisions_ = 0;
+  int running_ = 0;
+  bool finished_ = false;
+  std::string finish_reason_;
+  int failures_in_a_row_ = 0;
+};
+
+}  // namespace bapi
