@@ -32,6 +32,9 @@ class Session {
 
   const History& history() const { return history_; }
 
+  // When the first event was written, or now if there is none yet. The deadline counts from here.
+  double started_at() const { return started_at_; }
+
  private:
   Segment segment_of(const Trial& trial) const;
   bool decide(const Event& decision);
@@ -41,6 +44,7 @@ class Session {
   Policy& policy_;
   const Clock& clock_;
   History history_;
+  double started_at_;
 };
 
 }  // namespace bapi

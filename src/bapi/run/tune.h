@@ -16,9 +16,6 @@ struct TuneOptions {
   std::function<void(const Session&, const Evaluator&)> observer;
 
   double tick = 0.2;  // seconds
-
-  // Seconds of wall clock that earlier runs of this study have used; counts towards the deadline.
-  double elapsed_before = 0.0;
 };
 
 enum class TuneEnd { finished, interrupted, too_many_failures };

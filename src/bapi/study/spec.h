@@ -59,7 +59,7 @@ struct StudySpec {
   std::vector<std::string> command;  // an argument vector with ${macros}; empty for ask/tell and simulation
   Metric metric;
   BudgetSpec budget;
-  std::optional<double> deadline;  // seconds of wall clock, summed over all times that the study is run
+  std::optional<double> deadline;  // seconds of wall clock after the study's first decision
   EpochRange epochs;
   int workers = 1;
   std::uint64_t seed = 0;
