@@ -1,0 +1,107 @@
+#pragma once
+
+#include <optional>
+
+#include "bapi/kernel/product_kernel.h"
+#include "bapi/kernel/rows.h"
+#include "bapi/math/cholesky.h"
+#include "bapi/math/types.h"
+
+namespace bapi {
+
+// Shape of the prior mean, times one coefficient m: m, or m * tau (whose slope is m).
+enum class MeanShape { constant, proportional };
+
+struct PriorMean {
+  MeanShape shape = MeanShape::constant;
+  // The coefficient m; without one it is the generalised-least-squares value, which maximises the likelihood.
+  std::optional<double> coefficient = std::nullopt;
+};
+
+struct GpParameters {
+  ProductKernel kernel;
+  double noise = 0.01;  // variance of an observation given f; > 0
+
+  bool operator==(const GpParameters&) const = default;
+};
+
+// Latent f, without observation noise.
+struct Moments {
+  Vector mean;
+  Vector variance;
+};
+
+struct JointMoments {
+  Vector mean;
+  Matrix covariance;
+};
+
+// Moments with their gradients in the x of each row: d x q.
+struct MomentGradients {
+  Moments moments;
+  Matrix mean;
+  Matrix variance;
+};
+
+// Gaussian process regression with fixed hyperparameters. With Z the data rows, R query rows:
+//
+//   K(Z,Z) + noise I = L L^T,   b = L^-1 (y - prior(Z)),   a = L^-T b
+//   V = L^-1 K(Z,R),   mean = prior(R) + V^T b,   covariance = K(R,R) - V^T V
+//
+// Works for n = 0: then the posterior is the prior.
+class ExactGp {
+ public:
+  // y has one finite value per row. Jitter is added if the covariance needs it; LogicError if that does not help.
+  ExactGp(Rows rows, Vector y, GpParameters parameters, const PriorMean& prior = {});
+
+  Eigen::Index size() const { return y_.size(); }
+  const Rows& rows() const { return rows_; }
+  const Vector& y() const { return y_; }
+  const GpParameters& parameters() const { return parameters_; }
+  const Covariance& covariance() const { return covariance_; }
+
+  // The coefficient of the prior mean, given or by generalised least squares. Fixed until the model is made anew.
+  double mean_coefficient() const { return mean_coefficient_; }
+  Vector prior_mean(const Rows& rows) const;
+
+  const Cholesky& factor() const { return factor_; }    // L
+  const Vector& residual() const { return residual_; }  // b, whitened
+  Vector alpha() const;                                 // a, n^2: hold on to it
+  double log_likelihood() const;                        // log p(y)
+
+  // K(Z,R), n x q, and V = L^-1 K(Z,R) by one blocked solve for all rows.
+  Matrix cross(const Rows& rows) const;
+  Matrix whitened_cross(const Rows& rows) const;
+
+  Moments predict(const Rows& rows) const;
+  JointMoments predict_joint(const Rows& rows) const;
+
+  // n^2 per row for the moments, n d per row for the gradients on top; rows may be at different x.
+  MomentGradients predict_with_gradients(const Rows& rows) const;
+
+  // Conditions on more data with everything else (prior mean too) as it is: n^2 per row. LogicError if the covariance
+  // stops being positive definite even with jitter.
+  void append(const Rows& rows, const Vector& y);
+
+  // Takes the last `count` rows back: the model before they were appended, to the last bit.
+  void pop(Eigen::Index count);
+
+ private:
+  Rows rows_;
+  Vector y_;
+  GpParameters parameters_;
+  Covariance covariance_;
+  MeanShape mean_shape_;
+  double mean_coefficient_ = 0.0;
+  Cholesky factor_;
+  Vector residual_;
+};
+
+// The prior mean's value for coefficient 1: 1 or tau, and its derivative for slope rows.
+Vector mean_basis(const Rows& rows, MeanShape shape);
+
+// Posterior variances from K(R,R)'s diagonal and V. Rounding may leave a variance slightly below 0, which becomes 0;
+// LogicError if it is lower than -1e-8 of its prior.
+Vector remaining_variance(const Vector& prior_variance, const Matrix& whitened_cross);
+
+}  // namespace bapi

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "bapi/base/units.h"
+#include "bapi/kernel/rows.h"
+#include "bapi/math/types.h"
+
+namespace bapi {
+
+enum class TimeKind {
+  exponential_decay,  // w + (1 + (tau + tau') / beta)^-alpha
+  rbf,                // exp(-(tau - tau')^2 / (2 lengthscale^2))
+  linear,             // bias + tau tau'
+  constant            // 1: the covariance does not depend on the epoch
+};
+
+// Covariance over the scaled epoch tau, with its derivatives in either argument and in the logs of its parameters.
+//
+// Exponential decay is a random mixture of decaying exponentials (rate Gamma(alpha, beta)) plus a constant of variance
+// w, the asymptote: without w all configurations would end at the same value.
+struct TimeKernel {
+  TimeKind kind = TimeKind::exponential_decay;
+  double w = 0.5;            // exponential decay; > 0
+  double alpha = 1.2;        // exponential decay; > 0
+  double beta = 0.3;         // exponential decay, in units of tau; > 0
+  double lengthscale = 0.4;  // rbf, in units of tau; > 0
+  double bias = 0.0;         // linear; >= 0, and a parameter only if > 0
+
+  bool operator==(const TimeKernel&) const = default;
+
+  // Covariance of two functionals of f at tau and tau2.
+  double operator()(Op op, double tau, Op op2, double tau2) const;
+
+  // The positive parameters in a fixed order: (w, alpha, beta), (lengthscale), (bias) or ().
+  std::vector<double> parameters() const;
+  TimeKernel with_parameters(const std::vector<double>& values) const;
+  std::vector<const char*> parameter_names() const;
+
+  // Derivative of the covariance of two values in the log of parameter p.
+  double log_derivative(int p, double tau, double tau2) const;
+};
+
+// A time kernel at whole epochs 0..max_epoch, tabulated: exponential decay depends on the sum of two epochs, rbf on
+// their difference, so 2 max_epoch + 1 numbers replace every pow() and exp().
+class TimeTable {
+ public:
+  // max_epoch = 0 means no table: every call computes from tau.
+  TimeTable(const TimeKernel& kernel, Epoch max_epoch);
+
+  const TimeKernel& kernel() const { return kernel_; }
+  Epoch max_epoch() const { return max_epoch_; }
+
+  // Covariances of the rows first, first+1, ... (as many as `out` has) with row i of `to`. Tables are used when both
+  // lists are on this table's scale.
+  void covariances(const Rows& rows, Eigen::Index first, const Rows& to, Eigen::Index i, Eigen::Ref<Vector> out) const;
+
+ private:
+  bool tabulated(const Rows& rows, const Rows& to) const;
+
+  TimeKernel kernel_;
+  Epoch max_epoch_;
+  // By number of slopes among the two functionals. Exponential decay: index is the sum of epochs. Rbf: index is the
+  // difference of epochs plus max_epoch; one slope is the derivative in the first argument.
+  std::array<Vector, 3> by_slopes_;
+};
+
+}  // namespace bapi
