@@ -1,2 +1,34 @@
+# What `cmake --install` puts in place: program, library, headers, the CMake package (find_package(bapi) gives
+# bapi::bapi), documentation and licence. CPack makes a Debian package of the same.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+
+if(TARGET bapi)
+  install(TARGETS bapi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(TARGETS bapi_lib EXPORT bapi ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY src/bapi DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "cli" EXCLUDE)
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bapi)
+install(EXPORT bapi NAMESPACE bapi:: FILE bapi-targets.cmake DESTINATION ${package_dir})
+configure_package_config_file(cmake/bapi-config.cmake.in ${PROJECT_BINARY_DIR}/bapi-config.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/bapi-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/bapi-config.cmake ${PROJECT_BINARY_DIR}/bapi-config-version.cmake
+        DESTINATION ${package_dir})
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME bapi)
+set(CPACK_PACKAGE_CONTACT "The bapi authors <bapi@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# The program needs only shared libraries; who builds against the library needs these as well.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS
+    "libeigen3-dev, libfmt-dev, libnlopt-dev, libsqlite3-dev, libyaml-cpp-dev")
+include(CPack)

@@ -1,0 +1,46 @@
+# Every target does its own set-up first: packages, configuration, build. The work is in CMake; these are the commands
+# worth remembering.
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
+
+.PHONY: deps
+deps:
+	@tools/install-deps
+
+.PHONY: build
+build: deps ## the program build/release/bapi, the library and the tests
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS)
+
+.PHONY: test
+test: build ## the test suite, without the slow tests
+	ctest --preset release -j 2 -LE slow
+
+.PHONY: test-dev
+test-dev: deps ## the same with address and undefined-behaviour sanitizers
+	cmake --preset dev
+	cmake --build --preset dev -j $(JOBS)
+	ctest --preset dev -j 2 -LE slow
+
+.PHONY: format
+format: deps ## clang-format over every C++ file
+	tools/format.sh
+
+.PHONY: install
+install: build ## program, library, headers and CMake package into PREFIX (/usr/local)
+	cmake --install build/release --prefix $(PREFIX)
+
+.PHONY: deb
+deb: build ## build/bapi_<version>_<architecture>.deb
+	cpack --config build/release/CPackConfig.cmake -G DEB -B build
+
+.PHONY: clean
+clean: ## remove everything that was built
+	rm -rf build

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Checks the layer rules of src/bapi; `tools/check_layers.py [ROOT]`.
+
+The table is the bapi_module(name DEPENDS ...) lines of src/bapi/CMakeLists.txt. Fails on an include that is not in the
+table, on a word that numerics must not contain, and on an outside library seen outside its place. Source files
+without a test of the same name are listed as warnings.
+"""
+
+import pathlib
+import re
+import sys
+
+MODULE_LINE = re.compile(r"^\s*bapi_module\((\w+)(?:\s+DEPENDS\s+([\w\s]+))?\)", re.MULTILINE)
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+# The program sits above every module.
+TOP = "cli"
+
+NUMERICS = ["math", "kernel", "gp", "cost", "acquisition", "planner"]
+FORBIDDEN_IN_NUMERICS = re.compile(r"\b(?:(?:iostream|filesystem|chrono|log\.h|clock\.h)\b|nlohmann|sqlite)")
+
+# Outside library: how its header begins, and where it may be included (files or folders below src/bapi).
+LIBRARIES = {
+    "NLopt": ("nlopt", ["math/maximize.cc"]),
+    "SQLite": ("sqlite3", ["store/"]),
+    "yaml-cpp": ("yaml-cpp/", ["study/spec_file.cc"]),
+    "nlohmann-json": ("nlohmann/", ["study/codec.cc", "run/", "report/", "cli/"]),
+    "CLI11": ("CLI/", ["cli/"]),
+}
+
+
+def read_layers(table):
+    """Module -> the modules it may include, in the order of the table."""
+    layers = {}
+    for name, depends in MODULE_LINE.findall(table):
+        layers[name] = depends.split()
+    return layers
+
+
+def check_table(layers):
+    """A module may depend only on those above its line: that makes the table free of circles."""
+    seen = []
+    for module, depends in layers.items():
+        for other in depends:
+            if other not in seen:
+                yield f"CMakeLists.txt: {module} depends on {other}, which is not listed before it"
+        seen.append(module)
+
+
+def includes(text):
+    """(line number, bracket, header) of every include."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        found = INCLUDE.match(line)
+        if found:
+            yield number, found.group(1), found.group(2)
+
+
+def check_include(path, header, layers):
+    """The complaint about `#include "bapi/..."` in `path` (relative to src/bapi), or None."""
+    module = path.parts[0]
+    other = header.split("/")[1]
+    if module == TOP or other == module:
+        return None
+    if other not in layers:
+        return f"{header}: there is no module '{other}' below {module}"
+    if other not in layers[module]:
+        return f"{header}: {module} may include only {', '.join(layers[module]) or 'itself'}"
+    return None
+
+
+def check_library(path, header):
+    for library, (prefix, places) in LIBRARIES.items():
+        if header.startswith(prefix) and not path.as_posix().startswith(tuple(places)):
+            return f"{header}: {library} belongs to {', '.join(places)}"
+    return None
+
+
+def check_words(path, text):
+    if path.parts[0] not in NUMERICS:
+        return
+    for number, line in enumerate(text.splitlines(), start=1):
+        found = FORBIDDEN_IN_NUMERICS.search(line)
+        if found:
+            yield f"{path}:{number}: numerics must not contain '{found.group()}'"
+
+
+def check_file(path, text, layers):
+    if path.parts[0] != TOP and path.parts[0] not in layers:
+        yield f"{path}: module '{path.parts[0]}' is not in the layer table"
+        return
+    for number, bracket, header in includes(text):
+        ours = bracket == '"' and header.startswith("bapi/")
+        complaint = check_include(path, header, layers) if ours else check_library(path, header)
+        if complaint:
+            yield f"{path}:{number}: {complaint}"
+    yield from check_words(path, text)
+
+
+def untested(root, sources):
+    for path in sources:
+        if path.suffix == ".cc" and path.parts[0] != TOP:
+            test = root / "tests" / path.parent / f"{path.stem}_test.cc"
+            if not test.exists():
+                yield path
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent)
+    base = root / "src" / "bapi"
+    layers = read_layers((base / "CMakeLists.txt").read_text())
+    sources = sorted(p.relative_to(base) for p in base.rglob("*") if p.suffix in (".h", ".cc"))
+
+    complaints = list(check_table(layers))
+    for path in sources:
+        complaints += check_file(path, (base / path).read_text(), layers)
+
+    for path in untested(root, sources):
+        print(f"warning: src/bapi/{path} has no tests/{path.with_suffix('')}_test.cc")
+    for complaint in complaints:
+        print(f"error: {complaint}")
+    print(f"{len(sources)} files in {len(layers)} modules: {len(complaints)} errors")
+    return 1 if complaints or not layers else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
