@@ -17,15 +17,19 @@ using Action = std::variant<Segment, Stop, Wait, Finish>;
 
 // The controller's view of one study: asks the policy, keeps the budget's promise, writes everything to the store.
 //
-// Nothing is acted upon before it is durable: `ask` returns after the decision is in the log. A segment whose cost is
-// counted or reported is shortened to what the budget can still pay; when not even one epoch fits, the answer is Wait
-// (something runs) or Finish.
+// Nothing is acted upon before it is durable: `ask` returns after the decision is in the log. Where the cost of an epoch
+// is counted or reported, a segment is shortened to what the budget is expected to pay; when not even one epoch fits,
+// the answer is Wait (something runs) or Finish. Where it is counted, an epoch that the budget cannot pay, because a
+// program ran ahead of its segment, is not recorded: `spent` never passes the total.
 class Session {
  public:
   Session(Store& store, Policy& policy, const Clock& clock);
 
   Action ask();
   void record(std::span<const Event> facts);  // survives the death of this process when it returns
+
+  // Ends the study, whatever the policy would say (budget spent, deadline). No effect on a finished one.
+  void finish(const std::string& reason);
 
   // Segments that were open when the log was read: to be continued before anything new is decided.
   std::vector<Segment> open_segments() const;
@@ -36,8 +40,16 @@ class Session {
   double started_at() const { return started_at_; }
 
  private:
+  // What an epoch of the trial (nullptr: of a new one) is expected to cost; 0 if nothing is known yet.
+  Cost expected_epoch_cost(const Trial* trial) const;
+  Epoch affordable(const Trial* trial, Epoch wanted) const;
+  Epoch last_payable_epoch(const Trial& trial) const;
+  Cost reservation(const Trial* trial, Epoch until, Cost predicted) const;
+
+  Action train(const Start& start);
+  Action train(const Resume& resume);
   Segment segment_of(const Trial& trial) const;
-  bool decide(const Event& decision);
+  void decide(const Event& decision);
   Action wait_or_finish(const std::string& reason);
 
   Store& store_;

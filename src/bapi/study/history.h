@@ -28,7 +28,7 @@ class History {
   Budget budget() const;
   std::optional<TrialId> incumbent() const { return incumbent_; }  // the first trial with the best value so far
   int decisions() const { return decisions_; }                     // how many decisions the log holds
-  int running() const { return running_; }                         // trials in state running
+  int open_segments() const { return open_segments_; }             // running trials and interrupted ones
   bool finished() const { return finished_; }
   const std::string& finish_reason() const { return finish_reason_; }
   int failures_in_a_row() const { return failures_in_a_row_; }  // failed trials since a trial last reported an epoch
@@ -43,7 +43,6 @@ class History {
   Trial& at(TrialId id);
   void open_segment(Trial& trial, Epoch until, Cost expected);
   void close_segment(Trial& trial, TrialState state);
-  void set_state(Trial& trial, TrialState state);
   void charge(Trial& trial, Cost cost);
   void measure(const Measured& fact);
 
@@ -53,7 +52,7 @@ class History {
   Cost spent_ = 0.0;
   std::optional<TrialId> incumbent_;
   int decisions_ = 0;
-  int running_ = 0;
+  int open_segments_ = 0;
   bool finished_ = false;
   std::string finish_reason_;
   int failures_in_a_row_ = 0;

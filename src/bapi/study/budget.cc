@@ -1,0 +1,11 @@
+#include "bapi/study/budget.h"
+
+#include <algorithm>
+
+namespace bapi {
+
+Budget::Budget(Cost total, Cost spent, Cost committed) : total_(total), spent_(spent), committed_(committed) {}
+
+Cost Budget::remaining() const { return std::max(0.0, total_ - spent_ - committed_); }
+
+}  // namespace bapi
