@@ -18,6 +18,10 @@ StudySpec decode_spec(std::string_view text);
 std::string encode(const Event& event);
 Event decode_event(std::string_view text);
 
+// What an event is called in its JSON: "started", "resumed", "stopped", "finished", "measured", "segment_done",
+// "program_ended", "failed", "interrupted", "overhead", "budget_changed".
+std::string_view kind_of(const Event& event);
+
 // {"lr": 0.1, "units": 64}: parameters that apply only.
 std::string encode(const Config& config, const Space& space);
 Config decode_config(std::string_view text, const Space& space);

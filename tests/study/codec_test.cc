@@ -1,0 +1,190 @@
+#include "bapi/study/codec.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "bapi/base/error.h"
+#include "tests/study/random_study.h"
+
+namespace bapi {
+namespace {
+
+using testing_support::any_event;
+using testing_support::any_finite;
+using testing_support::any_space;
+using testing_support::any_spec;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+template <typename Call>
+std::string complaint(const Call& call) {
+  try {
+    call();
+  } catch (const InvalidInput& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was refused";
+  return "";
+}
+
+std::string refusal_of_event(const std::string& text) {
+  return complaint([&] { decode_event(text); });
+}
+
+Event measured(double value, double cost) {
+  return Measured{.trial = TrialId{7}, .measurement = {.epoch = 3, .value = value, .cost = cost}};
+}
+
+TEST(Codec, EventsOfEveryKindComeBackUnchanged) {
+  Rng rng(1);
+  for (std::size_t kind = 0; kind < std::variant_size_v<Event>; ++kind) {
+    for (int i = 0; i < 200; ++i) {
+      const Event event = any_event(kind, rng);
+      ASSERT_EQ(event.index(), kind);
+      EXPECT_EQ(decode_event(encode(event)), event) << encode(event);
+    }
+  }
+}
+
+TEST(Codec, SpecificationsComeBackUnchanged) {
+  Rng rng(2);
+  for (int i = 0; i < 500; ++i) {
+    const StudySpec spec = any_spec(rng);
+    EXPECT_EQ(decode_spec(encode(spec)), spec) << encode(spec);
+  }
+}
+
+TEST(Codec, ConfigurationsComeBackUnchanged) {
+  Rng rng(3);
+  for (int i = 0; i < 500; ++i) {
+    std::vector<Param> params = any_space(rng).params();
+    // A training program reads JSON: texts that are no UTF-8 cannot be handed to it.
+    for (Param& param : params) {
+      if (std::holds_alternative<Constant>(param.domain)) param.domain = Constant{.value = rng.uniform()};
+    }
+    const Space space(params);
+    const Config config = space.sample(rng);
+    EXPECT_EQ(decode_config(encode(config, space), space), config) << encode(config, space);
+  }
+}
+
+TEST(Codec, EventsEncodeToOneCompactLine) {
+  EXPECT_EQ(encode(measured(0.91, 1.5)),
+            R"({"kind":"measured","version":1,"trial":7,"epoch":3,"value":0.91,"cost":1.5})");
+  EXPECT_EQ(encode(Event{Overhead{.trial = TrialId{7}, .kind = OverheadKind::repeat, .epoch = 2, .cost = 0.25}}),
+            R"({"kind":"overhead","version":1,"trial":7,"of":"repeat","epoch":2,"cost":0.25})");
+  EXPECT_EQ(encode(Event{TrialStopped{.trial = TrialId{1}, .why = {.rule = "halving", .numbers = {{"rank", 3.0}}}}}),
+            R"({"kind":"stopped","version":1,"trial":1,"why":{"rule":"halving","numbers":[["rank",3.0]]}})");
+}
+
+TEST(Codec, OverheadsAreNamedAsInListings) {
+  for (const auto kind : {OverheadKind::start_up, OverheadKind::repeat, OverheadKind::grace, OverheadKind::failed}) {
+    const std::string text = encode(Event{Overhead{.kind = kind}});
+    EXPECT_NE(text.find("\"of\":\"" + std::string(to_string(kind)) + "\""), std::string::npos) << text;
+  }
+}
+
+TEST(Codec, DoublesKeepEveryBit) {
+  Rng rng(4);
+  for (int i = 0; i < 20000; ++i) {
+    const double number = i == 0 ? -0.0 : any_finite(rng);
+    const auto hot = std::get<Measured>(decode_event(encode(measured(number, 0.0))));
+    const auto cold = std::get<BudgetChanged>(decode_event(encode(Event{BudgetChanged{number}})));
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(hot.measurement.value), std::bit_cast<std::uint64_t>(number));
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(cold.total), std::bit_cast<std::uint64_t>(number));
+  }
+}
+
+TEST(Codec, NumbersThatAreNotFiniteAreStrings) {
+  EXPECT_NE(encode(measured(kNan, -kInf)).find(R"("value":"nan","cost":"-inf")"), std::string::npos);
+  const auto back = std::get<Measured>(decode_event(encode(measured(kNan, -kInf)))).measurement;
+  EXPECT_TRUE(std::isnan(back.value));
+  EXPECT_EQ(back.cost, -kInf);
+}
+
+TEST(Codec, TheTypeOfAValueSurvives) {
+  const std::vector<Value> values{std::int64_t{1}, 1.0, true, std::string("1"), kInf, std::string("inf"), -0.0};
+  const Event event = TrialStarted{.config = {.values = values}};
+  const Config back = std::get<TrialStarted>(decode_event(encode(event))).config;
+  EXPECT_EQ(back.values, values);
+  EXPECT_TRUE(std::signbit(std::get<double>(back.values.back())));
+}
+
+TEST(Codec, TheTrainingProgramSeesOnlyParametersThatApply) {
+  const Space space(
+      {{.name = "optimizer", .domain = Choice{.options = {std::string("sgd"), std::string("adam")}}},
+       {.name = "momentum", .domain = RealRange{}, .when = {{.param = "optimizer", .values = {std::string("sgd")}}}},
+       {.name = "units", .domain = IntRange{.low = 16, .high = 256}}});
+  const Config config{{std::string("adam"), std::monostate{}, std::int64_t{64}}};
+  EXPECT_EQ(encode(config, space), R"({"optimizer":"adam","units":64})");
+  EXPECT_EQ(decode_config(R"({"units": 64, "optimizer": "adam"})", space), config);
+}
+
+TEST(Codec, AConfigurationTakesTheTypesOfItsSpace) {
+  const Space space({{.name = "lr", .domain = RealRange{.low = 0.0, .high = 2.0}},
+                     {.name = "size", .domain = Choice{.options = {1.0, std::int64_t{2}, kInf}}}});
+  EXPECT_EQ(decode_config(R"({"lr": 1, "size": 1})", space), (Config{{1.0, 1.0}}));
+  EXPECT_EQ(decode_config(R"({"lr": 1, "size": 2.0})", space), (Config{{1.0, std::int64_t{2}}}));
+  EXPECT_EQ(decode_config(R"({"lr": 1, "size": "inf"})", space), (Config{{1.0, kInf}}));
+}
+
+TEST(Codec, AConfigurationOutsideItsSpaceIsRefused) {
+  const Space space({{.name = "units", .domain = IntRange{.low = 16, .high = 256}},
+                     {.name = "loss", .domain = Choice{.options = {std::string("l1"), std::string("l2")}}}});
+  const auto refusal = [&](const char* text) { return complaint([&] { decode_config(text, space); }); };
+  EXPECT_EQ(refusal(R"({"units": 16, "loss": "l3"})"), R"(config.loss: found "l3", expected one of ["l1","l2"])");
+  EXPECT_EQ(refusal(R"({"units": 16.5, "loss": "l1"})"),
+            "config.units: found 16.5, expected an integer from -9223372036854775808 to 9223372036854775807");
+  EXPECT_EQ(refusal(R"({"units": 16, "loss": "l1", "depth": 2})"),
+            "config: found the field \"depth\", expected only units, loss");
+  EXPECT_NE(refusal(R"({"units": 16})"), "");
+  EXPECT_NE(refusal(R"({"units": 1000, "loss": "l1"})"), "");
+}
+
+TEST(Codec, MalformedEventsAreRefusedWithWhatWasFoundAndExpected) {
+  EXPECT_EQ(refusal_of_event("{"), "event: found {, expected JSON");
+  EXPECT_EQ(refusal_of_event("[1]"), "event: found [1], expected an object");
+  EXPECT_EQ(refusal_of_event("{}"), "event: found {}, expected a field \"kind\"");
+  EXPECT_EQ(refusal_of_event(R"({"kind":"segment_done","version":1})"),
+            R"(event: found {"kind":"segment_done","version":1}, expected a field "trial")");
+  EXPECT_EQ(refusal_of_event(R"({"kind":"segment_done","version":1,"trial":"a"})"),
+            "event.trial: found \"a\", expected an integer from -9223372036854775808 to 9223372036854775807");
+  EXPECT_EQ(refusal_of_event(R"({"kind":"segment_done","version":1,"trial":1,"more":2})"),
+            "event: found the field \"more\", expected only kind, version, trial");
+  EXPECT_EQ(refusal_of_event(R"({"kind":"segment_done","version":2,"trial":1})"),
+            "event.version: found 2, expected version 1 (is bapi older than this study?)");
+  EXPECT_EQ(refusal_of_event(R"({"kind":"moved","version":1})"),
+            "event.kind: found \"moved\", expected one of started, resumed, stopped, finished, measured, segment_done, "
+            "program_ended, failed, interrupted, overhead, budget_changed");
+  EXPECT_EQ(refusal_of_event(R"({"kind":"overhead","version":1,"trial":1,"of":"tea","epoch":1,"cost":1})"),
+            "event.of: found \"tea\", expected one of \"start-up\", \"repeat\", \"grace\", \"failed\"");
+  EXPECT_EQ(refusal_of_event(R"({"kind":"measured","version":1,"trial":1,"epoch":1,"value":"high","cost":1})"),
+            "event.value: found \"high\", expected a number");
+  EXPECT_EQ(refusal_of_event(R"({"kind":"measured","version":1,"trial":1,"epoch":3000000000,"value":1,"cost":1})"),
+            "event.epoch: found 3000000000, expected an integer from -2147483648 to 2147483647");
+}
+
+TEST(Codec, ASpecificationWithAMissingFieldIsRefused) {
+  const std::string text = encode(StudySpec{.name = "mlp"});
+  for (const std::string field : {"name", "metric", "budget", "epochs", "seed", "space", "env", "deadline"}) {
+    std::string broken = text;
+    broken.replace(broken.find("\"" + field + "\""), field.size() + 2, "\"other\"");
+    EXPECT_NE(complaint([&] { decode_spec(broken); }), "");
+  }
+}
+
+TEST(Codec, EveryPrefixOfATextIsRefused) {
+  Rng rng(5);
+  const std::string text = encode(any_spec(rng));
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    EXPECT_THROW(decode_spec(text.substr(0, length)), InvalidInput);
+  }
+}
+
+}  // namespace
+}  // namespace bapi

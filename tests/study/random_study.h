@@ -1,0 +1,178 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "bapi/base/rng.h"
+#include "bapi/study/event.h"
+#include "bapi/study/spec.h"
+
+// Arbitrary specifications and events, for round trips. Texts hold quotes, newlines, NUL, umlauts and bytes that are no
+// UTF-8; numbers are any finite bit pattern.
+namespace bapi::testing_support {
+
+inline double any_finite(Rng& rng) {
+  for (;;) {
+    const auto number = std::bit_cast<double>(rng.bits());
+    if (std::isfinite(number)) return number;
+  }
+}
+
+inline double any_number(Rng& rng) {
+  const double special[] = {0.0,
+                            -0.0,
+                            1.0,
+                            0.1,
+                            1e22,
+                            std::numeric_limits<double>::min(),
+                            std::numeric_limits<double>::denorm_min(),
+                            std::numeric_limits<double>::max(),
+                            std::numeric_limits<double>::infinity(),
+                            -std::numeric_limits<double>::infinity()};
+  return rng.below(3) == 0 ? special[rng.below(std::size(special))] : any_finite(rng);
+}
+
+inline std::string any_text(Rng& rng) {
+  const std::string pieces[] = {"a", "lr", "\"", "\\", "\n", std::string(1, '\0'), "ü", "$", "{", "\x1f", " ", "nan"};
+  std::string text;
+  for (int i = rng.below(8); i > 0; --i) text += pieces[rng.below(std::size(pieces))];
+  return text;
+}
+
+inline std::string any_bytes(Rng& rng) {
+  std::string text = any_text(rng);
+  if (rng.below(4) == 0) text += "\xff\xc3";
+  return text;
+}
+
+inline Value any_value(Rng& rng) {
+  switch (rng.below(5)) {
+    case 0:
+      return rng.below(2) == 0;
+    case 1:
+      return static_cast<std::int64_t>(rng.bits());
+    case 2:
+      return any_number(rng);
+    case 3:
+      return static_cast<double>(rng.below(5));  // 1.0 must not come back as the integer 1
+    default:
+      return any_bytes(rng);
+  }
+}
+
+inline Rationale any_why(Rng& rng) {
+  Rationale why{.rule = any_bytes(rng)};
+  for (int i = rng.below(4); i > 0; --i) why.numbers.emplace_back(any_bytes(rng), any_number(rng));
+  return why;
+}
+
+inline Config any_config(Rng& rng) {
+  Config config;
+  for (int i = rng.below(6); i > 0; --i) {
+    config.values.push_back(rng.below(5) == 0 ? Value(std::monostate{}) : any_value(rng));
+  }
+  return config;
+}
+
+inline TrialId any_trial(Rng& rng) { return TrialId{rng.below(1000000)}; }
+inline Epoch any_epoch(Rng& rng) { return rng.below(std::numeric_limits<int>::max()); }
+
+// Of the kind with this index in the variant.
+inline Event any_event(std::size_t kind, Rng& rng) {
+  const TrialId trial = any_trial(rng);
+  switch (kind) {
+    case 0:
+      return TrialStarted{.trial = trial,
+                          .config = any_config(rng),
+                          .until = any_epoch(rng),
+                          .expected_cost = any_number(rng),
+                          .why = any_why(rng)};
+    case 1:
+      return TrialResumed{
+          .trial = trial, .until = any_epoch(rng), .expected_cost = any_number(rng), .why = any_why(rng)};
+    case 2:
+      return TrialStopped{.trial = trial, .why = any_why(rng)};
+    case 3:
+      return StudyFinished{.reason = any_bytes(rng)};
+    case 4:
+      return Measured{.trial = trial,
+                      .measurement = {.epoch = any_epoch(rng), .value = any_number(rng), .cost = any_number(rng)}};
+    case 5:
+      return SegmentDone{.trial = trial};
+    case 6:
+      return ProgramEnded{.trial = trial};
+    case 7:
+      return TrialFailed{.trial = trial, .message = any_bytes(rng)};
+    case 8:
+      return Interrupted{.trial = trial, .reason = any_bytes(rng)};
+    case 9:
+      return Overhead{.trial = trial,
+                      .kind = static_cast<OverheadKind>(rng.below(4)),
+                      .epoch = any_epoch(rng),
+                      .cost = any_number(rng)};
+    default:
+      return BudgetChanged{.total = any_number(rng)};
+  }
+}
+
+inline Domain any_domain(Rng& rng) {
+  switch (rng.below(4)) {
+    case 0: {
+      const double low = 1e-9 + rng.uniform();
+      return RealRange{.low = low, .high = low + 1e-9 + rng.uniform(), .scale = static_cast<Scale>(rng.below(2))};
+    }
+    case 1: {
+      const int low = 1 + rng.below(1000);
+      return IntRange{.low = low, .high = low + 1 + rng.below(1000), .scale = static_cast<Scale>(rng.below(2))};
+    }
+    case 2: {
+      Choice choice{.order = static_cast<Choice::Order>(rng.below(2))};
+      const std::vector<Value> options{1.5, std::int64_t{3}, std::string("sgd"), true, std::string("ü\n")};
+      const int count = 2 + rng.below(4);
+      choice.options.assign(options.begin(), options.begin() + count);
+      return choice;
+    }
+    default:
+      return Constant{.value = any_value(rng)};
+  }
+}
+
+// A gate with two options, then parameters of any kind, some of them behind the gate.
+inline Space any_space(Rng& rng) {
+  std::vector<Param> params{{.name = "gate", .domain = Choice{.options = {std::string("open"), std::string("shut")}}}};
+  for (int i = 1 + rng.below(6); i > 0; --i) {
+    Param param{.name = "p" + std::to_string(i), .domain = any_domain(rng)};
+    if (rng.below(3) == 0) param.when = {{.param = "gate", .values = {std::string("open")}}};
+    params.push_back(std::move(param));
+  }
+  return Space(std::move(params));
+}
+
+inline StudySpec any_spec(Rng& rng) {
+  StudySpec spec{.name = any_bytes(rng),
+                 .metric = {.name = any_text(rng), .goal = static_cast<Goal>(rng.below(2))},
+                 .budget = {.limit = any_number(rng),
+                            .unit = any_text(rng),
+                            .meter = static_cast<Meter>(rng.below(3)),
+                            .per_hour = any_number(rng)},
+                 .epochs = {.min = any_epoch(rng), .max = any_epoch(rng)},
+                 .workers = rng.below(100),
+                 .seed = rng.bits(),
+                 .policy = {.name = any_text(rng)},
+                 .space = any_space(rng),
+                 .checkpoint = static_cast<Checkpoint>(rng.below(2)),
+                 .grace = any_number(rng),
+                 .report_timeout = any_number(rng),
+                 .max_failures = rng.below(100)};
+  for (int i = rng.below(6); i > 0; --i) spec.command.push_back(any_bytes(rng));
+  if (rng.below(2) == 0) spec.deadline = any_number(rng);
+  for (int i = rng.below(4); i > 0; --i) spec.policy.options.emplace(any_text(rng), any_value(rng));
+  for (int i = rng.below(4); i > 0; --i) spec.env.emplace(any_text(rng), any_bytes(rng));
+  for (int i = rng.below(4); i > 0; --i) spec.pool.push_back(any_config(rng));
+  return spec;
+}
+
+}  // namespace bapi::testing_support
