@@ -9,10 +9,10 @@ namespace bapi {
 
 // A new trial, trained to `until`.
 struct Start {
-  Config config;
+  Config config = {};
   Epoch until = 0;
   Cost expected_cost = 0.0;  // 0 if the policy does not predict costs
-  Rationale why;
+  Rationale why = {};
   bool operator==(const Start&) const = default;
 };
 
@@ -21,14 +21,14 @@ struct Resume {
   TrialId trial{};
   Epoch until = 0;
   Cost expected_cost = 0.0;
-  Rationale why;
+  Rationale why = {};
   bool operator==(const Resume&) const = default;
 };
 
 // A paused trial, never to be resumed. Trials that are only not chosen stay paused.
 struct Stop {
   TrialId trial{};
-  Rationale why;
+  Rationale why = {};
   bool operator==(const Stop&) const = default;
 };
 
@@ -38,7 +38,7 @@ struct Wait {
 };
 
 struct Finish {
-  std::string reason;
+  std::string reason = {};
   bool operator==(const Finish&) const = default;
 };
 

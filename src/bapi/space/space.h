@@ -36,7 +36,7 @@ struct IntRange {
 // all equally far apart.
 struct Choice {
   enum class Order { unordered, ordered };
-  std::vector<Value> options;
+  std::vector<Value> options = {};
   Order order = Order::unordered;
   bool operator==(const Choice&) const = default;
 };
@@ -51,7 +51,7 @@ using Domain = std::variant<RealRange, IntRange, Choice, Constant>;
 // A parameter applies only where the parameter `param` applies and has one of `values`.
 struct Condition {
   std::string param;
-  std::vector<Value> values;
+  std::vector<Value> values = {};
   bool operator==(const Condition&) const = default;
 };
 
@@ -64,7 +64,7 @@ struct Param {
 
 // Values in the order of Space::params(). Meaningless without its Space; compared by value.
 struct Config {
-  std::vector<Value> values;
+  std::vector<Value> values = {};
   bool operator==(const Config&) const = default;
 };
 

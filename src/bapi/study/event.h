@@ -15,7 +15,7 @@ namespace bapi {
 
 // Why a decision was taken: the rule that fired and the numbers it looked at.
 struct Rationale {
-  std::string rule;
+  std::string rule = {};
   std::vector<std::pair<std::string, double>> numbers = {};
   bool operator==(const Rationale&) const = default;
 };
@@ -24,10 +24,10 @@ struct Rationale {
 
 struct TrialStarted {
   TrialId trial{};
-  Config config;
+  Config config = {};
   Epoch until = 0;
   Cost expected_cost = 0.0;
-  Rationale why;
+  Rationale why = {};
   bool operator==(const TrialStarted&) const = default;
 };
 
@@ -35,18 +35,18 @@ struct TrialResumed {
   TrialId trial{};
   Epoch until = 0;
   Cost expected_cost = 0.0;
-  Rationale why;
+  Rationale why = {};
   bool operator==(const TrialResumed&) const = default;
 };
 
 struct TrialStopped {
   TrialId trial{};
-  Rationale why;
+  Rationale why = {};
   bool operator==(const TrialStopped&) const = default;
 };
 
 struct StudyFinished {
-  std::string reason;
+  std::string reason = {};
   bool operator==(const StudyFinished&) const = default;
 };
 
@@ -54,7 +54,7 @@ struct StudyFinished {
 
 struct Measured {
   TrialId trial{};
-  Measurement measurement;
+  Measurement measurement = {};
   bool operator==(const Measured&) const = default;
 };
 
@@ -72,14 +72,14 @@ struct ProgramEnded {
 
 struct TrialFailed {
   TrialId trial{};
-  std::string message;
+  std::string message = {};
   bool operator==(const TrialFailed&) const = default;
 };
 
 // The controller went away (Ctrl-C, crash) with the segment open. The trial waits, and is continued first.
 struct Interrupted {
   TrialId trial{};
-  std::string reason;
+  std::string reason = {};
   bool operator==(const Interrupted&) const = default;
 };
 

@@ -55,23 +55,23 @@ enum class Checkpoint { kept, none };
 
 // Everything that defines a study. Written once, when the study is created.
 struct StudySpec {
-  std::string name;
-  std::vector<std::string> command;  // an argument vector with ${macros}; empty for ask/tell and simulation
-  Metric metric;
-  BudgetSpec budget;
-  std::optional<double> deadline;  // seconds of wall clock after the study's first decision
-  EpochRange epochs;
+  std::string name = {};
+  std::vector<std::string> command = {};  // an argument vector with ${macros}; empty for ask/tell and simulation
+  Metric metric = {};
+  BudgetSpec budget = {};
+  std::optional<double> deadline = {};  // seconds of wall clock after the study's first decision
+  EpochRange epochs = {};
   int workers = 1;
   std::uint64_t seed = 0;
-  PolicySpec policy;
+  PolicySpec policy = {};
   Space space{{Param{.name = "x", .domain = RealRange{}}}};
-  std::vector<Config> pool;  // if not empty, the only configurations there are (a table of recorded curves)
+  std::vector<Config> pool = {};  // if not empty, the only configurations there are (a table of recorded curves)
 
   Checkpoint checkpoint = Checkpoint::kept;
-  double grace = 2.0;                      // seconds between SIGTERM and SIGKILL
-  double report_timeout = 3600.0;          // seconds without a report after which a process has failed
-  int max_failures = 10;                   // failed trials in a row that end the study
-  std::map<std::string, std::string> env;  // more environment variables for the training program
+  double grace = 2.0;                           // seconds between SIGTERM and SIGKILL
+  double report_timeout = 3600.0;               // seconds without a report after which a process has failed
+  int max_failures = 10;                        // failed trials in a row that end the study
+  std::map<std::string, std::string> env = {};  // more environment variables for the training program
 
   bool operator==(const StudySpec&) const = default;
 
