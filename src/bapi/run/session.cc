@@ -135,7 +135,8 @@ Epoch Session::last_payable_epoch(const Trial& trial) const {
   Cost per_epoch = expected_epoch_cost(&trial);
   if (spec.budget.meter == Meter::seconds) {
     per_epoch = 0.0;
-    for (const Measurement& m : trial.curve.points()) per_epoch = per_epoch > 0.0 ? std::min(per_epoch, m.cost) : m.cost;
+    for (const Measurement& m : trial.curve.points())
+      per_epoch = per_epoch > 0.0 ? std::min(per_epoch, m.cost) : m.cost;
   }
   if (per_epoch <= 0.0) return spec.epochs.max;
   const Cost own = std::max(0.0, trial.segment_expected - trial.segment_spent);
@@ -166,8 +167,8 @@ void Session::record(std::span<const Event> facts) {
   if (facts.empty()) return;
   const bool counted = history_.spec().budget.meter == Meter::epochs;
   const Budget budget = history_.budget();
-  const std::vector<Event> kept = payable(
-      facts, counted ? budget.total() - budget.spent() : std::numeric_limits<double>::infinity());
+  const std::vector<Event> kept =
+      payable(facts, counted ? budget.total() - budget.spent() : std::numeric_limits<double>::infinity());
   if (kept.empty()) return;
   store_.append(kept, clock_.now(), Durability::process);
   for (const Event& fact : kept) history_.apply(fact);

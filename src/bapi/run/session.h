@@ -17,10 +17,10 @@ using Action = std::variant<Segment, Stop, Wait, Finish>;
 
 // The controller's view of one study: asks the policy, keeps the budget's promise, writes everything to the store.
 //
-// Nothing is acted upon before it is durable: `ask` returns after the decision is in the log. Where the cost of an epoch
-// is counted or reported, a segment is shortened to what the budget is expected to pay; when not even one epoch fits,
-// the answer is Wait (something runs) or Finish. Where it is counted, an epoch that the budget cannot pay, because a
-// program ran ahead of its segment, is not recorded: `spent` never passes the total.
+// Nothing is acted upon before it is durable: `ask` returns after the decision is in the log. Where the cost of an
+// epoch is counted or reported, a segment is shortened to what the budget is expected to pay; when not even one epoch
+// fits, the answer is Wait (something runs) or Finish. Where it is counted, an epoch that the budget cannot pay,
+// because a program ran ahead of its segment, is not recorded: `spent` never passes the total.
 class Session {
  public:
   Session(Store& store, Policy& policy, const Clock& clock);

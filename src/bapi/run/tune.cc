@@ -95,7 +95,11 @@ class Loop {
     return std::max(0.0, std::min(budget, seconds_to_deadline()));
   }
 
-  bool too_many_failures() const { return history().failures_in_a_row() >= history().spec().max_failures; }
+  // Failures of earlier runs do not count: the user has started it again, so something was mended.
+  bool too_many_failures() {
+    failures_before_ = std::min(failures_before_, history().failures_in_a_row());
+    return history().failures_in_a_row() - failures_before_ >= history().spec().max_failures;
+  }
 
   std::string failure_advice() const {
     std::string last;
@@ -105,7 +109,8 @@ class Loop {
     return fmt::format(
         "{} trials in a row have failed. Mend the command (`bapi doctor` runs it for one epoch), then run the study "
         "again; it goes on from here. The last failure was: {}",
-        history().failures_in_a_row(), last);
+        history().failures_in_a_row(),
+        last);
   }
 
   // Lets every process go, waits until all are gone, and closes the books.
@@ -132,6 +137,7 @@ class Loop {
   Evaluator& evaluator_;
   const Clock& clock_;
   const TuneOptions& options_;
+  int failures_before_ = session_.history().failures_in_a_row();
 };
 
 }  // namespace

@@ -94,11 +94,12 @@ int encoded_columns(const Domain& domain) {
 }
 
 Value value_at(double u, const Domain& domain) {
-  return std::visit(Match{[&](const RealRange& r) { return Value(from_unit_interval(u, r.low, r.high, r.scale)); },
-                          [&](const IntRange& r) { return Value(int_of(u, r)); },
-                          [&](const Choice& c) { return c.options[static_cast<std::size_t>(int_of(u, as_indices(c)))]; },
-                          [](const Constant& c) { return c.value; }},
-                    domain);
+  return std::visit(
+      Match{[&](const RealRange& r) { return Value(from_unit_interval(u, r.low, r.high, r.scale)); },
+            [&](const IntRange& r) { return Value(int_of(u, r)); },
+            [&](const Choice& c) { return c.options[static_cast<std::size_t>(int_of(u, as_indices(c)))]; },
+            [](const Constant& c) { return c.value; }},
+      domain);
 }
 
 double unit_at(const Value& value, const Domain& domain) {
@@ -120,42 +121,41 @@ void validate_range(const std::string& name, double low, double high, Scale scal
 }
 
 void validate_domain(const std::string& name, const Domain& domain) {
-  std::visit(Match{[&](const RealRange& r) {
-                     validate_range(name, r.low, r.high, r.scale);
-                     require(r.low < r.high,
-                             fmt::format("parameters.{}: min = {} is not below max = {}", name, r.low, r.high));
-                   },
-                   [&](const IntRange& r) {
-                     validate_range(name, static_cast<double>(r.low), static_cast<double>(r.high), r.scale);
-                     require(r.low <= r.high,
-                             fmt::format("parameters.{}: min = {} is above max = {}", name, r.low, r.high));
-                   },
-                   [&](const Choice& c) {
-                     require(!c.options.empty(), fmt::format("parameters.{}: values is an empty list", name));
-                     for (std::size_t i = 0; i < c.options.size(); ++i) {
-                       require(std::find(c.options.begin(), c.options.begin() + static_cast<std::ptrdiff_t>(i),
-                                         c.options[i]) == c.options.begin() + static_cast<std::ptrdiff_t>(i),
-                               fmt::format("parameters.{}: value {} is listed twice", name, to_text(c.options[i])));
-                     }
-                   },
-                   [](const Constant&) {}},
-             domain);
+  std::visit(
+      Match{
+          [&](const RealRange& r) {
+            validate_range(name, r.low, r.high, r.scale);
+            require(r.low < r.high, fmt::format("parameters.{}: min = {} is not below max = {}", name, r.low, r.high));
+          },
+          [&](const IntRange& r) {
+            validate_range(name, static_cast<double>(r.low), static_cast<double>(r.high), r.scale);
+            require(r.low <= r.high, fmt::format("parameters.{}: min = {} is above max = {}", name, r.low, r.high));
+          },
+          [&](const Choice& c) {
+            require(!c.options.empty(), fmt::format("parameters.{}: values is an empty list", name));
+            for (std::size_t i = 0; i < c.options.size(); ++i) {
+              require(std::find(c.options.begin(), c.options.begin() + static_cast<std::ptrdiff_t>(i), c.options[i]) ==
+                          c.options.begin() + static_cast<std::ptrdiff_t>(i),
+                      fmt::format("parameters.{}: value {} is listed twice", name, to_text(c.options[i])));
+            }
+          },
+          [](const Constant&) {}},
+      domain);
 }
 
 bool allows(const Domain& domain, const Value& value) {
-  return std::visit(Match{[&](const RealRange& r) {
-                            const auto* v = std::get_if<double>(&value);
-                            return v && *v >= r.low && *v <= r.high;
-                          },
-                          [&](const IntRange& r) {
-                            const auto* v = std::get_if<std::int64_t>(&value);
-                            return v && *v >= r.low && *v <= r.high;
-                          },
-                          [&](const Choice& c) {
-                            return std::find(c.options.begin(), c.options.end(), value) != c.options.end();
-                          },
-                          [&](const Constant& c) { return c.value == value; }},
-                    domain);
+  return std::visit(
+      Match{[&](const RealRange& r) {
+              const auto* v = std::get_if<double>(&value);
+              return v && *v >= r.low && *v <= r.high;
+            },
+            [&](const IntRange& r) {
+              const auto* v = std::get_if<std::int64_t>(&value);
+              return v && *v >= r.low && *v <= r.high;
+            },
+            [&](const Choice& c) { return std::find(c.options.begin(), c.options.end(), value) != c.options.end(); },
+            [&](const Constant& c) { return c.value == value; }},
+      domain);
 }
 
 std::size_t index_of(const std::vector<Param>& params, const std::string& name) {
@@ -170,8 +170,9 @@ std::vector<std::size_t> dependency_order(const std::vector<Param>& params) {
   while (order.size() < params.size()) {
     const std::size_t before = order.size();
     for (std::size_t i = 0; i < params.size(); ++i) {
-      const bool ready = std::all_of(params[i].when.begin(), params[i].when.end(),
-                                     [&](const Condition& c) { return placed[index_of(params, c.param)]; });
+      const bool ready = std::all_of(params[i].when.begin(), params[i].when.end(), [&](const Condition& c) {
+        return placed[index_of(params, c.param)];
+      });
       if (placed[i] || !ready) continue;
       placed[i] = true;
       order.push_back(i);
@@ -195,8 +196,11 @@ void validate_conditions(const std::vector<Param>& params) {
               fmt::format("parameters.{}.when.{}: expected at least one value", param.name, condition.param));
       for (const Value& value : condition.values) {
         require(allows(params[parent].domain, value),
-                fmt::format("parameters.{}.when.{}: {} is not a value that {} can have", param.name, condition.param,
-                            to_text(value), condition.param));
+                fmt::format("parameters.{}.when.{}: {} is not a value that {} can have",
+                            param.name,
+                            condition.param,
+                            to_text(value),
+                            condition.param));
       }
     }
   }
@@ -315,18 +319,19 @@ Config Space::sample(Rng& rng) const {
 }
 
 void Space::validate(const Config& config) const {
-  require(config.values.size() == params_.size(),
-          fmt::format("a configuration has {} values, the space has {} parameters", config.values.size(),
-                      params_.size()));
+  require(
+      config.values.size() == params_.size(),
+      fmt::format("a configuration has {} values, the space has {} parameters", config.values.size(), params_.size()));
   for (std::size_t i = 0; i < params_.size(); ++i) {
     const bool given = !std::holds_alternative<std::monostate>(config.values[i]);
     if (!applies(i, config)) {
-      require(!given, fmt::format("{} = {}, but its condition does not hold", params_[i].name,
-                                  to_text(config.values[i])));
+      require(!given,
+              fmt::format("{} = {}, but its condition does not hold", params_[i].name, to_text(config.values[i])));
       continue;
     }
     require(given && allows(params_[i].domain, config.values[i]),
-            fmt::format("{} = {} is not a value that it can have", params_[i].name,
+            fmt::format("{} = {} is not a value that it can have",
+                        params_[i].name,
                         given ? to_text(config.values[i]) : "(nothing)"));
   }
 }

@@ -4,6 +4,13 @@
 
 namespace bapi {
 
+std::optional<double> Rationale::number(std::string_view name) const {
+  for (const auto& [key, value] : numbers) {
+    if (key == name) return value;
+  }
+  return std::nullopt;
+}
+
 std::string_view to_string(OverheadKind kind) {
   switch (kind) {
     case OverheadKind::start_up:

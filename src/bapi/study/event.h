@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,8 @@ struct Rationale {
   std::string rule = {};
   std::vector<std::pair<std::string, double>> numbers = {};
   bool operator==(const Rationale&) const = default;
+
+  std::optional<double> number(std::string_view name) const;  // the first one with that name
 };
 
 // ---- Decisions: appended only if no other decision came first.

@@ -87,6 +87,7 @@ void History::apply(const Event& event) {
                      Trial& trial = trials_.emplace_back();
                      trial.id = e.trial;
                      trial.config = e.config;
+                     trial.why = e.why;
                      trial.state = TrialState::paused;
                      open_segment(trial, e.until, e.expected_cost);
                    },
@@ -106,8 +107,9 @@ void History::apply(const Event& event) {
                    [&](const SegmentDone& e) {
                      Trial& trial = at(e.trial);
                      check(trial.curve.last_epoch() >= trial.until, "History: a segment is done before its last epoch");
-                     close_segment(trial, trial.curve.last_epoch() >= spec_.epochs.max ? TrialState::completed
-                                                                                       : TrialState::paused);
+                     close_segment(
+                         trial,
+                         trial.curve.last_epoch() >= spec_.epochs.max ? TrialState::completed : TrialState::paused);
                    },
                    [&](const ProgramEnded& e) {
                      Trial& trial = at(e.trial);

@@ -40,8 +40,7 @@ void StudySpec::validate() const {
   require(!deadline || (std::isfinite(*deadline) && *deadline > 0.0),
           fmt::format("deadline: {} seconds, must be positive", deadline.value_or(0.0)));
   require(epochs.min >= 1, fmt::format("epochs: min = {}, must be at least 1", epochs.min));
-  require(epochs.max >= epochs.min,
-          fmt::format("epochs: max = {} is below min = {}", epochs.max, epochs.min));
+  require(epochs.max >= epochs.min, fmt::format("epochs: max = {} is below min = {}", epochs.max, epochs.min));
   require(workers >= 1, fmt::format("workers: {}, must be at least 1", workers));
   require(std::isfinite(grace) && grace >= 0.0, fmt::format("grace: {} seconds, must not be negative", grace));
   require(std::isfinite(report_timeout) && report_timeout > 0.0,

@@ -6,6 +6,7 @@
 #include "bapi/base/units.h"
 #include "bapi/space/space.h"
 #include "bapi/study/curve.h"
+#include "bapi/study/event.h"
 
 namespace bapi {
 
@@ -22,6 +23,7 @@ std::string_view to_string(TrialState state);
 struct Trial {
   TrialId id{};
   Config config;
+  Rationale why;  // of its start; a policy may keep there what the trial is for (its bracket, its rung)
   TrialState state = TrialState::running;
   Curve curve;
 

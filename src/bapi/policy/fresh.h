@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+
+#include "bapi/study/history.h"
+
+namespace bapi {
+
+// The next new configuration of the study's own random sequence: number k of it depends on the seed and k alone, where
+// k is the number of trials so far. All policies draw from the same sequence, so that comparisons are paired.
+// From a pool: its rows in a random order without replacement; nullopt when all have been tried.
+std::optional<Config> fresh_config(const History& history);
+
+// What to answer when no new configuration is left.
+inline constexpr const char* kPoolExhausted = "every configuration has been tried";
+
+}  // namespace bapi

@@ -1,0 +1,162 @@
+#include "bapi/policy/hyperband.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bapi/base/error.h"
+#include "bapi/policy/fresh.h"
+#include "bapi/policy/options.h"
+
+namespace bapi {
+namespace {
+
+int power(int base, int exponent) {
+  int result = 1;
+  for (int i = 0; i < exponent; ++i) result *= base;
+  return result;
+}
+
+// Number of rung levels: 1 + max{k : min * eta^k <= max}, in integers.
+int rung_levels(Epoch min_epoch, Epoch max_epoch, int eta) {
+  int levels = 1;
+  std::int64_t epoch = min_epoch;
+  while (epoch * eta <= max_epoch) {
+    epoch *= eta;
+    ++levels;
+  }
+  return levels;
+}
+
+bool has_reached(const Trial& trial, Epoch epoch) {
+  return trial.curve.last_epoch() >= epoch || trial.state == TrialState::completed;
+}
+
+// The value at the rung's epoch; a program that ended by itself before stands at its last value.
+double value_at(const Trial& trial, Epoch epoch) {
+  return trial.curve.value(std::min(epoch, trial.curve.last_epoch()));
+}
+
+int purpose(const Trial& trial, std::string_view name) {
+  const std::optional<double> number = trial.why.number(name);
+  return number ? static_cast<int>(*number) : -1;
+}
+
+// The best `count` of `members`, ties by order of creation; result in order of creation.
+std::vector<const Trial*> best_of(std::vector<const Trial*> members, int count, Epoch epoch) {
+  std::erase_if(members, [](const Trial* t) { return t->state == TrialState::failed; });
+  std::stable_sort(members.begin(), members.end(), [&](const Trial* a, const Trial* b) {
+    return value_at(*a, epoch) > value_at(*b, epoch);
+  });
+  members.resize(std::min(members.size(), static_cast<std::size_t>(count)));
+  std::sort(members.begin(), members.end(), [](const Trial* a, const Trial* b) { return index(a->id) < index(b->id); });
+  return members;
+}
+
+std::vector<const Trial*> entered_at(const History& history, int bracket, int rung) {
+  std::vector<const Trial*> members;
+  for (const Trial& trial : history.trials()) {
+    if (purpose(trial, "bracket") == bracket && purpose(trial, "rung") == rung) members.push_back(&trial);
+  }
+  return members;
+}
+
+bool waits(const Trial& trial) { return trial.state == TrialState::paused && !trial.segment_open; }
+
+}  // namespace
+
+Bracket hyperband_bracket(int number, Epoch min_epoch, Epoch max_epoch, int eta) {
+  check(number >= 0 && min_epoch >= 1 && max_epoch >= min_epoch && eta >= 2, "hyperband_bracket: bad arguments");
+  const int levels = rung_levels(min_epoch, max_epoch, eta);
+  const int s = levels - 1 - number % levels;
+  const int first = levels / (s + 1) * power(eta, s);
+  Bracket bracket;
+  for (int i = 0; i <= s; ++i) {
+    const double level = static_cast<double>(max_epoch) / power(eta, s - i);
+    const Rung rung{.configs = std::max(1, first / power(eta, i)),
+                    .epoch = std::max(1, static_cast<Epoch>(std::floor(level + 1e-9)))};
+    if (!bracket.empty() && bracket.back().epoch == rung.epoch) continue;
+    bracket.push_back(rung);
+  }
+  return bracket;
+}
+
+PolicyInfo Hyperband::info() {
+  return {.name = "hyperband",
+          .summary = "many short runs, the best of them longer and longer, in brackets",
+          .options = {{"eta", "3", "one in eta goes on at each rung; integer, 2 to 10"},
+                      {"min_epochs", "epochs.min", "epochs of the lowest rung at least; integer, 1 to epochs.max"}}};
+}
+
+Hyperband::Hyperband(const PolicySpec& spec) {
+  const OptionReader options(spec, info());
+  eta_ = options.integer("eta", 3, 2, 10);
+  if (spec.options.contains("min_epochs")) min_epoch_ = options.integer("min_epochs", 1, 1, 1'000'000'000);
+}
+
+std::optional<Config> Hyperband::propose(const History& history, Rng&) { return fresh_config(history); }
+
+// What one bracket has to offer: a decision, or nothing to do but wait for its stragglers, or nothing any more.
+struct Hyperband::Answer {
+  enum class Kind { decision, stragglers, over } kind;
+  Decision decision = Wait{};
+};
+
+Hyperband::Answer Hyperband::next_in_bracket(const History& history, int number, Rng& rng) {
+  const Epoch max_epoch = history.spec().epochs.max;
+  const Epoch min_epoch = std::min(max_epoch, min_epoch_.value_or(history.spec().epochs.min));
+  const Bracket bracket = hyperband_bracket(number, min_epoch, max_epoch, eta_);
+  std::vector<const Trial*> promoted;
+  for (int r = 0; r < std::ssize(bracket); ++r) {
+    const Rung& rung = bracket[static_cast<std::size_t>(r)];
+    const Rationale why{.rule = r == 0 ? "new in bracket" : "promoted to rung",
+                        .numbers = {{"bracket", number}, {"rung", r}, {"configs", rung.configs}}};
+    for (const Trial* trial : promoted) {
+      if (waits(*trial) && !has_reached(*trial, rung.epoch)) {
+        return {Answer::Kind::decision, Resume{.trial = trial->id, .until = rung.epoch, .why = why}};
+      }
+    }
+    std::vector<const Trial*> members = entered_at(history, number, r);
+    for (const Trial* trial : members) {
+      if (waits(*trial) && !has_reached(*trial, rung.epoch)) {  // cut short by a budget that was raised since
+        return {Answer::Kind::decision, Resume{.trial = trial->id, .until = rung.epoch, .why = why}};
+      }
+    }
+    if (std::ssize(promoted) + std::ssize(members) < rung.configs) {
+      if (const std::optional<Config> config = propose(history, rng)) {
+        return {Answer::Kind::decision, Start{.config = *config, .until = rung.epoch, .why = why}};
+      }
+    }
+    members.insert(members.end(), promoted.begin(), promoted.end());
+    const bool complete = std::all_of(members.begin(), members.end(), [&](const Trial* t) {
+      return t->state == TrialState::failed || has_reached(*t, rung.epoch);
+    });
+    if (!complete) return {Answer::Kind::stragglers};
+    if (r + 1 == std::ssize(bracket)) break;
+    promoted = best_of(members, bracket[static_cast<std::size_t>(r) + 1].configs, rung.epoch);
+    for (const Trial* trial : members) {
+      if (!waits(*trial) || std::find(promoted.begin(), promoted.end(), trial) != promoted.end()) continue;
+      return {Answer::Kind::decision,
+              Stop{.trial = trial->id,
+                   .why = {.rule = "not among the best of its rung",
+                           .numbers = {{"bracket", number},
+                                       {"rung", r},
+                                       {"value", history.in_user_units(value_at(*trial, rung.epoch))},
+                                       {"promoted", static_cast<double>(promoted.size())}}}}};
+    }
+  }
+  return {Answer::Kind::over};
+}
+
+Decision Hyperband::ask(const History& history, Rng& rng) {
+  int last = -1;  // newest bracket that has a trial
+  for (const Trial& trial : history.trials()) last = std::max(last, purpose(trial, "bracket"));
+  for (int number = 0; number <= last + 1; ++number) {
+    const Answer answer = next_in_bracket(history, number, rng);
+    if (answer.kind == Answer::Kind::decision) return answer.decision;
+  }
+  // Only a pool without a configuration left gets here: a new bracket always has a slot to fill.
+  if (history.open_segments() > 0) return Wait{};
+  return Finish{kPoolExhausted};
+}
+
+}  // namespace bapi

@@ -1,0 +1,26 @@
+#include "bapi/policy/random_search.h"
+
+#include "bapi/policy/fresh.h"
+#include "bapi/policy/options.h"
+
+namespace bapi {
+
+PolicyInfo RandomSearch::info() {
+  return {.name = "random", .summary = "uniform configurations, each trained to the last epoch", .options = {}};
+}
+
+RandomSearch::RandomSearch(const PolicySpec& spec) { const OptionReader check_names(spec, info()); }
+
+Decision RandomSearch::ask(const History& history, Rng&) {
+  // A run that the budget cut short goes on when the budget is raised, before anything new.
+  for (const Trial& trial : history.trials()) {
+    if (trial.state != TrialState::paused || trial.segment_open) continue;
+    return Resume{.trial = trial.id, .until = history.spec().epochs.max, .why = {.rule = "finish what was begun"}};
+  }
+  std::optional<Config> config = fresh_config(history);
+  if (config) return Start{.config = *config, .until = history.spec().epochs.max, .why = {.rule = "uniform draw"}};
+  if (history.open_segments() > 0) return Wait{};
+  return Finish{kPoolExhausted};
+}
+
+}  // namespace bapi

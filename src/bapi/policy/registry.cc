@@ -1,0 +1,52 @@
+#include "bapi/policy/registry.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <functional>
+
+#include "bapi/base/error.h"
+#include "bapi/base/nearest.h"
+#include "bapi/policy/hyperband.h"
+#include "bapi/policy/random_search.h"
+
+namespace bapi {
+namespace {
+
+struct Entry {
+  PolicyInfo info;
+  std::function<std::unique_ptr<Policy>(const PolicySpec&)> make;
+};
+
+template <typename P>
+Entry entry() {
+  return {P::info(), [](const PolicySpec& spec) -> std::unique_ptr<Policy> { return std::make_unique<P>(spec); }};
+}
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> all = {entry<Hyperband>(), entry<RandomSearch>()};
+  return all;
+}
+
+}  // namespace
+
+std::vector<PolicyInfo> policies() {
+  std::vector<PolicyInfo> infos;
+  for (const Entry& e : entries()) infos.push_back(e.info);
+  return infos;
+}
+
+std::unique_ptr<Policy> make_policy(const PolicySpec& spec) {
+  std::vector<std::string> names;
+  for (const Entry& e : entries()) {
+    if (e.info.name == spec.name) return e.make(spec);
+    names.push_back(e.info.name);
+  }
+  const std::string near = nearest(spec.name, names);
+  throw InvalidInput(fmt::format("policy: there is no policy {}{}; there are {}",
+                                 spec.name,
+                                 near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
+                                 fmt::join(names, ", ")));
+}
+
+}  // namespace bapi
