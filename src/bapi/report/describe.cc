@@ -1,0 +1,60 @@
+#include "bapi/report/describe.h"
+
+#include <fmt/format.h>
+
+#include "bapi/base/match.h"
+#include "bapi/report/text.h"
+
+namespace bapi {
+
+namespace {
+
+std::string because(const Rationale& why) {
+  const std::string text = describe(why);
+  return text.empty() ? "" : " · " + text;
+}
+
+}  // namespace
+
+std::optional<TrialId> trial_of(const Event& event) {
+  return std::visit(Match{[](const StudyFinished&) -> std::optional<TrialId> { return std::nullopt; },
+                          [](const BudgetChanged&) -> std::optional<TrialId> { return std::nullopt; },
+                          [](const auto& other) -> std::optional<TrialId> { return other.trial; }},
+                    event);
+}
+
+std::string describe(const Rationale& why) {
+  std::string numbers;
+  for (const auto& [name, number] : why.numbers) {
+    if (!numbers.empty()) numbers += ", ";
+    numbers += name + " " + short_number(number);
+  }
+  return numbers.empty() ? why.rule : fmt::format("{} ({})", why.rule, numbers);
+}
+
+std::string describe(const Event& event, const StudySpec& spec) {
+  const auto cost = [&](Cost amount) { return short_cost(amount, spec.budget); };
+  return std::visit(
+      Match{[](const TrialStarted& e) { return fmt::format("start, to epoch {}{}", e.until, because(e.why)); },
+            [](const TrialResumed& e) { return fmt::format("resume, to epoch {}{}", e.until, because(e.why)); },
+            [](const TrialStopped& e) { return fmt::format("stop{}", because(e.why)); },
+            [](const StudyFinished& e) { return fmt::format("finished: {}", e.reason); },
+            [&](const Measured& e) {
+              return fmt::format("epoch {}: {} {}, {}",
+                                 e.measurement.epoch,
+                                 spec.metric.name,
+                                 short_number(e.measurement.value),
+                                 cost(e.measurement.cost));
+            },
+            [](const SegmentDone&) { return std::string("segment done"); },
+            [](const ProgramEnded&) { return std::string("program ended by itself: completed"); },
+            [](const TrialFailed& e) { return fmt::format("failed: {}", e.message); },
+            [](const Interrupted& e) { return fmt::format("interrupted: {}", e.reason); },
+            [&](const Overhead& e) {
+              return fmt::format("{} before epoch {}: {}", to_string(e.kind), e.epoch, cost(e.cost));
+            },
+            [&](const BudgetChanged& e) { return fmt::format("budget is now {}", cost(e.total)); }},
+      event);
+}
+
+}  // namespace bapi

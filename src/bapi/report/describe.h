@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "bapi/study/event.h"
+#include "bapi/study/spec.h"
+
+namespace bapi {
+
+// The trial that an event is about; none for the study's own events.
+std::optional<TrialId> trial_of(const Event& event);
+
+// "hyperband: promoted (rung 1, rank 2)"
+std::string describe(const Rationale& why);
+
+// One line for people, without the trial: "start, train to epoch 9 · random", "epoch 3: accuracy 0.91, 1.2 s".
+std::string describe(const Event& event, const StudySpec& spec);
+
+}  // namespace bapi

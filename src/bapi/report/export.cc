@@ -1,0 +1,89 @@
+#include "bapi/report/export.h"
+
+#include "bapi/report/summary.h"
+#include "bapi/report/table.h"
+
+namespace bapi {
+
+namespace {
+
+// A listing as a JSON array inside a larger document.
+Cell list_of(const Table& table) {
+  std::vector<Cell> list;
+  for (const std::vector<Cell>& row : table.rows()) {
+    Fields fields;
+    for (std::size_t i = 0; i < row.size(); ++i) fields.emplace_back(table.columns()[i], row[i]);
+    list.emplace_back(std::move(fields));
+  }
+  return list;
+}
+
+Cell command_of(const StudySpec& spec) {
+  std::vector<Cell> words;
+  for (const std::string& word : spec.command) words.emplace_back(word);
+  return words;
+}
+
+Fields study_of(const StudySpec& spec) {
+  return {{"name", spec.name},
+          {"metric", spec.metric.name},
+          {"goal", spec.metric.goal == Goal::maximize ? "maximize" : "minimize"},
+          {"epochs", Fields{{"min", spec.epochs.min}, {"max", spec.epochs.max}}},
+          {"policy", spec.policy.name},
+          // A seed may pass what JSON readers keep of an integer.
+          {"seed", std::to_string(spec.seed)},
+          {"workers", spec.workers},
+          {"command", command_of(spec)}};
+}
+
+Cell trials_of(const History& history) {
+  std::vector<Cell> list;
+  for (const Trial& trial : history.trials()) {
+    list.emplace_back(Fields{{"trial", index(trial.id)},
+                             {"state", to_string(trial.state)},
+                             {"config", fields_of(trial.config, history.spec().space)},
+                             {"spent", trial.spent()},
+                             {"overhead", trial.overhead},
+                             {"best", trial.curve.empty() ? Cell() : Cell(history.in_user_units(trial.curve.best()))},
+                             {"failure", trial.failure.empty() ? Cell() : Cell(trial.failure)},
+                             {"curve", list_of(curve_table(history, trial.id))}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string export_csv(const History& history, std::span<const StoredEvent> events) {
+  Table table({"trial", "epoch", "value", "cost", "spent", "at", "state", "config"});
+  Cost spent = 0.0;
+  for (const StoredEvent& stored : events) {
+    if (const Overhead* overhead = std::get_if<Overhead>(&stored.event)) spent += overhead->cost;
+    const Measured* fact = std::get_if<Measured>(&stored.event);
+    if (!fact) continue;
+    spent += fact->measurement.cost;
+    const Trial& trial = history.trial(fact->trial);
+    table.add({index(fact->trial),
+               fact->measurement.epoch,
+               fact->measurement.value,
+               fact->measurement.cost,
+               spent,
+               stored.at,
+               to_string(trial.state),
+               fields_of(trial.config, history.spec().space)});
+  }
+  return render(table, Format::csv);
+}
+
+std::string export_json(const History& history,
+                        std::span<const StoredEvent> events,
+                        const std::string& best_checkpoint) {
+  Fields status = status_record(history, Controller::absent, best_checkpoint);
+  const Fields document = {{"study", study_of(history.spec())},
+                           {"status", std::move(status)},
+                           {"trials", trials_of(history)},
+                           {"decisions", list_of(decisions_table(events))},
+                           {"ledger", list_of(ledger_table(events))}};
+  return render(document, Format::json);
+}
+
+}  // namespace bapi

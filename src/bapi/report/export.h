@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "bapi/study/event.h"
+#include "bapi/study/history.h"
+
+namespace bapi {
+
+// One line per report, for data frames: trial, epoch, value, cost, spent (by the whole study, this epoch included), at
+// (seconds since the Unix epoch), state (of the trial, now), config.NAME for every parameter.
+std::string export_csv(const History& history, std::span<const StoredEvent> events);
+
+// Everything in one document: {study: {name, metric, goal, ...}, status, trials: [{..., curve: [...]}], decisions,
+// ledger}.
+std::string export_json(const History& history,
+                        std::span<const StoredEvent> events,
+                        const std::string& best_checkpoint);
+
+}  // namespace bapi

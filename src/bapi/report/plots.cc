@@ -1,0 +1,329 @@
+#include "bapi/report/plots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "bapi/report/summary.h"
+#include "bapi/report/svg.h"
+#include "bapi/report/text.h"
+
+namespace bapi {
+
+namespace {
+
+constexpr const char* kBlue = "#0072B2";
+constexpr const char* kOrange = "#E69F00";
+constexpr const char* kSky = "#56B4E9";
+constexpr const char* kGreen = "#009E73";
+constexpr const char* kVermilion = "#D55E00";
+constexpr const char* kPurple = "#CC79A7";
+constexpr const char* kGrey = "#9a9a9a";
+
+constexpr int kMostPointsPerCurve = 400;
+constexpr std::size_t kMostDots = 4000;
+
+std::string color_of(TrialState state) {
+  switch (state) {
+    case TrialState::running:
+      return kGreen;
+    case TrialState::paused:
+      return kGrey;
+    case TrialState::completed:
+      return kSky;
+    case TrialState::stopped:
+      return kPurple;
+    case TrialState::failed:
+      return kVermilion;
+  }
+  return kGrey;
+}
+
+std::string color_of(CostKind kind) {
+  switch (kind) {
+    case CostKind::epoch:
+      return kBlue;
+    case CostKind::start_up:
+      return kSky;
+    case CostKind::repeat:
+      return kOrange;
+    case CostKind::grace:
+      return kPurple;
+    case CostKind::failed:
+      return kVermilion;
+  }
+  return kGrey;
+}
+
+std::string goal_of(const StudySpec& spec) { return spec.metric.goal == Goal::maximize ? "higher" : "lower"; }
+
+std::string metric_label(const StudySpec& spec) {
+  return fmt::format("{} ({} is better)", spec.metric.name, goal_of(spec));
+}
+
+double quantile(std::vector<double> values, double share) {
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+
+// An axis for metric values that follows their bulk. Losses that span decades get a log axis; on the bad side, values
+// that would squeeze the others into a corner are left outside.
+Axis value_axis(const std::vector<double>& values, const StudySpec& spec) {
+  if (values.empty()) return {.label = metric_label(spec)};
+  const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
+  const bool log = spec.metric.goal == Goal::minimize && *least > 0.0 && *greatest / *least > 50.0;
+  const double sign = spec.metric.goal == Goal::maximize ? 1.0 : -1.0;
+  const auto to = [&](double value) { return sign * (log ? std::log(value) : value); };
+  const auto back = [&](double value) { return log ? std::exp(sign * value) : sign * value; };
+
+  std::vector<double> scores;
+  for (const double value : values) scores.push_back(to(value));
+  const double best = *std::max_element(scores.begin(), scores.end());
+  const double middle = quantile(scores, 0.5);
+  const double worst = *std::min_element(scores.begin(), scores.end());
+  const double far = middle - 4.0 * (best - middle);
+  const bool squeezed = best > middle && worst < middle - 12.0 * (best - middle);
+  const std::array<double, 2> ends = {best, squeezed ? far : worst};
+
+  Axis axis = axis_over(ends, metric_label(spec));
+  if (log) {
+    const double low = std::min(back(axis.low), back(axis.high));
+    const double high = std::max(back(axis.low), back(axis.high));
+    return {.label = axis.label, .low = low, .high = high, .scale = AxisScale::log};
+  }
+  if (sign < 0.0) axis = {.label = axis.label, .low = -axis.high, .high = -axis.low};
+  return axis;
+}
+
+std::size_t outside(const std::vector<double>& values, const Axis& axis) {
+  return static_cast<std::size_t>(
+      std::count_if(values.begin(), values.end(), [&](double v) { return v < axis.low || v > axis.high; }));
+}
+
+std::string outside_note(std::size_t count) {
+  return count == 0 ? "" : fmt::format(" · {} value{} outside the frame", count, count == 1 ? "" : "s");
+}
+
+// Costs in a unit in which the numbers stay readable.
+struct CostScale {
+  double divisor = 1.0;
+  std::string unit;
+};
+
+CostScale cost_scale(Cost largest, const BudgetSpec& budget) {
+  if (budget.meter != Meter::seconds || budget.unit != "s") return {.divisor = 1.0, .unit = budget.unit};
+  if (largest >= 2.0 * 86400.0) return {.divisor = 86400.0, .unit = "days"};
+  if (largest >= 2.0 * 3600.0) return {.divisor = 3600.0, .unit = "h"};
+  if (largest >= 3.0 * 60.0) return {.divisor = 60.0, .unit = "min"};
+  return {.divisor = 1.0, .unit = "s"};
+}
+
+// Every k-th point so that the picture stays small, and always the last.
+std::vector<Point> points_of(const History& history, const Curve& curve) {
+  const int stride = 1 + curve.last_epoch() / kMostPointsPerCurve;
+  std::vector<Point> points;
+  for (const Measurement& point : curve.points()) {
+    if (point.epoch % stride != 0 && point.epoch != curve.last_epoch() && point.epoch != 1) continue;
+    points.push_back({static_cast<double>(point.epoch), history.in_user_units(point.value)});
+  }
+  return points;
+}
+
+std::vector<LegendEntry> state_legend(const History& history) {
+  const TrialCounts counts = count_trials(history, Controller::present);
+  std::vector<LegendEntry> entries;
+  if (history.incumbent()) entries.push_back({.label = "incumbent", .color = kBlue});
+  const auto add = [&](TrialState state, int count) {
+    if (count == 0) return;
+    entries.push_back({.label = fmt::format("{} {}", count, to_string(state)), .color = color_of(state)});
+  };
+  add(TrialState::running, counts.running);
+  add(TrialState::paused, counts.paused);
+  add(TrialState::completed, counts.completed);
+  add(TrialState::stopped, counts.stopped);
+  if (counts.failed > 0) {
+    entries.push_back({.label = fmt::format("{} failed", counts.failed),
+                       .color = color_of(TrialState::failed),
+                       .swatch = LegendEntry::Swatch::cross});
+  }
+  return entries;
+}
+
+std::string plural(std::size_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string best_label(const History& history, const Best& found) {
+  return fmt::format("{} {} · trial {}", history.spec().metric.name, short_number(found.value), index(found.trial));
+}
+
+void draw_trial(Figure& figure, const History& history, const Trial& trial, double opacity) {
+  if (trial.curve.empty()) return;
+  const std::vector<Point> points = points_of(history, trial.curve);
+  const std::string color = color_of(trial.state);
+  figure.line(points, {.color = color, .width = 1.2, .opacity = opacity});
+  // A curve of one point is invisible as a line.
+  if (trial.state == TrialState::failed) {
+    figure.marker(points.back(), Marker::cross, 3.5, color, std::max(0.6, opacity));
+  } else {
+    figure.marker(points.back(), Marker::disc, 2.0, color, opacity);
+  }
+}
+
+void draw_incumbent(Figure& figure, const History& history, const Best& found) {
+  const Trial& trial = history.trial(found.trial);
+  figure.line(points_of(history, trial.curve), {.color = kBlue, .width = 2.8});
+  const Point at{static_cast<double>(found.epoch), found.value};
+  figure.marker(at, Marker::ring, 4.5, kBlue);
+  figure.text(at, Anchor::end, best_label(history, found), kBlue);
+}
+
+}  // namespace
+
+std::string plot_curves(const History& history) {
+  const StudySpec& spec = history.spec();
+  std::vector<double> values;
+  Epoch longest = 1;
+  for (const Trial& trial : history.trials()) {
+    longest = std::max(longest, trial.curve.last_epoch());
+    for (const Measurement& point : trial.curve.points()) values.push_back(history.in_user_units(point.value));
+  }
+  const Axis y = value_axis(values, spec);
+  const double last = std::max({longest, spec.epochs.max, 2});
+  const Axis x{.label = "epoch", .low = last > 10.0 ? 0.0 : 0.5, .high = last, .ticks = Ticks::whole};
+  const std::string subtitle = plural(history.trials().size(), "trial") + ", " + plural(values.size(), "epoch") +
+                               " trained" + outside_note(outside(values, y));
+  Figure figure(spec.name + ": learning curves", subtitle, x, y, state_legend(history));
+  if (values.empty()) {
+    figure.message("no reports yet");
+    return figure.svg();
+  }
+
+  const double opacity = std::clamp(4.0 / std::sqrt(static_cast<double>(history.trials().size())), 0.25, 0.85);
+  const std::optional<Best> found = best(history);
+  for (const Trial& trial : history.trials()) {
+    if (!found || trial.id != found->trial) draw_trial(figure, history, trial, opacity);
+  }
+  if (found) draw_incumbent(figure, history, *found);
+  return figure.svg();
+}
+
+std::string plot_incumbent(const History& history, std::span<const StoredEvent> events) {
+  const StudySpec& spec = history.spec();
+  const Budget budget = history.budget();
+  const CostScale scale = cost_scale(std::max(budget.total(), budget.spent()), spec.budget);
+
+  std::vector<double> values;
+  std::vector<Point> dots;
+  Cost spent = 0.0;
+  for (const StoredEvent& stored : events) {
+    if (const Overhead* fact = std::get_if<Overhead>(&stored.event)) spent += fact->cost;
+    const Measured* fact = std::get_if<Measured>(&stored.event);
+    if (!fact) continue;
+    spent += fact->measurement.cost;
+    values.push_back(fact->measurement.value);
+    dots.push_back({spent / scale.divisor, fact->measurement.value});
+  }
+
+  const Axis y = value_axis(values, spec);
+  const double end = std::max(budget.total(), budget.spent()) / scale.divisor;
+  const Axis x{.label = fmt::format("budget spent ({})", scale.unit), .low = 0.0, .high = end > 0.0 ? end * 1.01 : 1.0};
+  const std::string subtitle = fmt::format("{} of {} spent{}",
+                                           short_cost(budget.spent(), spec.budget),
+                                           short_cost(budget.total(), spec.budget),
+                                           outside_note(outside(values, y)));
+  Figure figure(spec.name + ": best " + spec.metric.name + " so far",
+                subtitle,
+                x,
+                y,
+                {{.label = "best so far", .color = kBlue},
+                 {.label = "every report", .color = kGrey, .swatch = LegendEntry::Swatch::disc}});
+  const double total = budget.total() / scale.divisor;
+  const std::array<Point, 2> limit = {Point{total, y.low}, Point{total, y.high}};
+  figure.line(limit, {.color = kVermilion, .width = 1.5, .dash = "5 4"});
+  if (values.empty()) {
+    figure.message("no reports yet");
+    return figure.svg();
+  }
+
+  const std::size_t stride = 1 + dots.size() / kMostDots;
+  for (std::size_t i = 0; i < dots.size(); i += stride) {
+    figure.marker(dots[i], Marker::disc, 1.8, kGrey, dots.size() > 500 ? 0.3 : 0.55);
+  }
+  const std::vector<IncumbentStep> steps = incumbent_steps(spec, events);
+  std::vector<Point> stairs;
+  for (const IncumbentStep& step : steps) {
+    const double at = step.spent / scale.divisor;
+    if (!stairs.empty()) stairs.push_back({at, stairs.back().y});
+    stairs.push_back({at, step.value});
+  }
+  stairs.push_back({budget.spent() / scale.divisor, steps.back().value});
+  figure.line(stairs, {.color = kBlue, .width = 2.5});
+  if (steps.size() <= 60) {
+    for (const IncumbentStep& step : steps) {
+      figure.marker({step.spent / scale.divisor, step.value}, Marker::disc, 3.0, kBlue);
+    }
+  }
+  figure.text(stairs.back(), Anchor::end, best_label(history, *best(history)), kBlue);
+  return figure.svg();
+}
+
+std::string plot_budget(const History& history, std::span<const StoredEvent> events) {
+  const StudySpec& spec = history.spec();
+  const std::vector<Charge> charges = ledger(events);
+  const std::size_t trials = history.trials().size();
+  const std::vector<Spending> by_trial = spending_by_trial(charges, trials);
+  const Spending sums = spending(charges);
+  const Cost spent = history.budget().spent();
+
+  Cost highest = 0.0;
+  for (const Trial& trial : history.trials()) highest = std::max(highest, trial.spent());
+  const CostScale scale = cost_scale(highest, spec.budget);
+  const Axis x{
+      .label = "trial", .low = -0.6, .high = std::max(0.6, static_cast<double>(trials) - 0.4), .ticks = Ticks::whole};
+  const Axis y{.label = fmt::format("cost ({})", scale.unit),
+               .low = 0.0,
+               .high = highest > 0.0 ? 1.1 * highest / scale.divisor : 1.0};
+
+  std::vector<LegendEntry> legend;
+  for (const CostKind kind : kCostKinds) {
+    const Cost sum = sums[static_cast<std::size_t>(kind)];
+    if (sum == 0.0) continue;
+    legend.push_back({.label = fmt::format("{} {:.1f} %", to_string(kind), 100.0 * sum / spent),
+                      .color = color_of(kind),
+                      .swatch = LegendEntry::Swatch::square});
+  }
+  const std::string subtitle = fmt::format("{} of {} spent on {}",
+                                           short_cost(spent, spec.budget),
+                                           short_cost(history.budget().total(), spec.budget),
+                                           plural(trials, "trial"));
+  Figure figure(spec.name + ": where the budget went", subtitle, x, y, legend);
+  if (charges.empty()) {
+    figure.message("nothing spent yet");
+    return figure.svg();
+  }
+
+  // Bars keep a gap as long as there is room for one, and do not grow into blocks when there are few.
+  const double half = 0.5 * std::min(0.82, 56.0 / figure.pixels_per_x());
+  for (std::size_t i = 0; i < trials; ++i) {
+    const double at = static_cast<double>(i);
+    double base = 0.0;
+    for (const CostKind kind : kCostKinds) {
+      const double height = by_trial[i][static_cast<std::size_t>(kind)] / scale.divisor;
+      if (height <= 0.0) continue;
+      figure.bar({at - half, base}, {at + half, base + height}, color_of(kind));
+      base += height;
+    }
+    if (history.incumbent() && index(*history.incumbent()) == static_cast<std::int64_t>(i)) {
+      figure.text({at, base}, Anchor::middle, "best", kBlue);
+    }
+  }
+  return figure.svg();
+}
+
+}  // namespace bapi

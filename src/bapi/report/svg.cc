@@ -1,0 +1,430 @@
+#include "bapi/report/svg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "bapi/base/error.h"
+#include "bapi/report/text.h"
+
+namespace bapi {
+
+namespace {
+
+constexpr double kWidth = 800.0;
+constexpr double kHeight = 460.0;
+constexpr double kRight = kWidth - 28.0;
+constexpr double kBottom = kHeight - 56.0;
+constexpr double kLegendLine = 18.0;
+constexpr const char* kInk = "#222222";
+constexpr const char* kMuted = "#666666";
+constexpr const char* kGrid = "#e6e6e6";
+
+// Average width of a character of a sans-serif face, as a share of the font size.
+double text_width(std::string_view text, double font_size) {
+  return 0.56 * font_size * static_cast<double>(display_width(text));
+}
+
+// 1, 2 or 5 times a power of ten, at least `rough`.
+double round_step(double rough) {
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= rough * (1.0 - 1e-9)) return factor * power;
+  }
+  return 10.0 * power;
+}
+
+// Decimals that show every multiple of `step`.
+int decimals_of(double step) { return std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 12); }
+
+std::string tick_label(double value, double step) {
+  const double size = std::max(std::abs(value), step);
+  if (value != 0.0 && (size >= 1e6 || step < 1e-5)) return fmt::format("{:.6g}", value);
+  return fmt::format("{:.{}f}", value == 0.0 ? 0.0 : value, decimals_of(step));
+}
+
+std::vector<Tick> linear_ticks(const Axis& axis, int count) {
+  double step = round_step((axis.high - axis.low) / std::max(1, count));
+  if (axis.ticks == Ticks::whole) step = std::max(1.0, step);
+  std::vector<Tick> ticks;
+  const double first = std::ceil(axis.low / step - 1e-9);
+  for (double i = first; i * step <= axis.high + 1e-9 * step; i += 1.0) {
+    ticks.push_back({i * step, tick_label(i * step, step)});
+    if (i + 1.0 == i) break;  // the step is below the resolution of a double here
+  }
+  if (ticks.empty()) ticks.push_back({axis.low, tick_label(axis.low, axis.high - axis.low)});
+  return ticks;
+}
+
+std::string log_label(double value) {
+  const double size = std::abs(std::log10(value));
+  return size < 3.5 ? fmt::format("{:g}", value) : fmt::format("{:.0e}", value);
+}
+
+// Powers of ten, thinned if there are many; with 2 and 5 between them if there are few. An axis without any of these
+// falls back to round numbers.
+std::vector<Tick> log_ticks(const Axis& axis, int count) {
+  const int first = static_cast<int>(std::ceil(std::log10(axis.low) - 1e-9));
+  const int last = static_cast<int>(std::floor(std::log10(axis.high) + 1e-9));
+  const int every = std::max(1, (last - first + count) / std::max(1, count));
+  const double edge = 1.0 + 1e-9;
+  std::vector<Tick> ticks;
+  for (int power = first - 1; power <= last; ++power) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      if (factor != 1.0 && last - first >= 3) continue;
+      if (factor == 1.0 && (power - first) % every != 0) continue;
+      const double value = factor * std::pow(10.0, power);
+      if (value * edge >= axis.low && value <= axis.high * edge) ticks.push_back({value, log_label(value)});
+    }
+  }
+  if (ticks.size() >= 2) return ticks;
+  return linear_ticks({.label = axis.label, .low = axis.low, .high = axis.high}, count);
+}
+
+std::string text_element(
+    double x, double y, std::string_view anchor, double size, std::string_view color, std::string_view text) {
+  return fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" font-size="{}" fill="{}">{}</text>)"
+                     "\n",
+                     x,
+                     y,
+                     anchor,
+                     size,
+                     color,
+                     xml_escaped(text));
+}
+
+std::string line_element(double x1, double y1, double x2, double y2, std::string_view color, double width) {
+  return fmt::format(R"(<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="{}" stroke-width="{}"/>)"
+                     "\n",
+                     x1,
+                     y1,
+                     x2,
+                     y2,
+                     color,
+                     width);
+}
+
+std::string cross_element(double x, double y, double r, std::string_view color, double opacity) {
+  return fmt::format(
+      R"(<path d="M{:.1f} {:.1f}L{:.1f} {:.1f}M{:.1f} {:.1f}L{:.1f} {:.1f}" stroke="{}" stroke-width="1.8")"
+      R"( stroke-opacity="{:.2f}" fill="none"/>)"
+      "\n",
+      x - r,
+      y - r,
+      x + r,
+      y + r,
+      x - r,
+      y + r,
+      x + r,
+      y - r,
+      color,
+      opacity);
+}
+
+std::string disc_element(double x, double y, double r, std::string_view color, double opacity) {
+  return fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="{}" fill-opacity="{:.2f}"/>)"
+                     "\n",
+                     x,
+                     y,
+                     r,
+                     color,
+                     opacity);
+}
+
+std::string_view to_string(Anchor anchor) {
+  switch (anchor) {
+    case Anchor::start:
+      return "start";
+    case Anchor::middle:
+      return "middle";
+    case Anchor::end:
+      break;
+  }
+  return "end";
+}
+
+double entry_width(const LegendEntry& entry) { return 24.0 + text_width(entry.label, 12.0) + 18.0; }
+
+// Where each entry goes, from the left edge and from the first line.
+std::vector<Point> legend_places(const std::vector<LegendEntry>& entries, double left) {
+  std::vector<Point> places;
+  Point next{left, 0.0};
+  for (const LegendEntry& entry : entries) {
+    if (next.x > left && next.x + entry_width(entry) > kRight) next = {left, next.y + kLegendLine};
+    places.push_back(next);
+    next.x += entry_width(entry);
+  }
+  return places;
+}
+
+}  // namespace
+
+std::vector<Tick> ticks_of(const Axis& axis, int count) {
+  check(axis.low < axis.high, "ticks_of: an axis needs low < high");
+  return axis.scale == AxisScale::log ? log_ticks(axis, count) : linear_ticks(axis, count);
+}
+
+Axis axis_over(std::span<const double> values, const std::string& label) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  if (low > high) return {.label = label};
+  double air = 0.04 * (high - low);
+  // Values that a double can hardly tell apart are one value.
+  if (high - low <= 1e-9 * std::max(std::abs(low), std::abs(high))) air = low == 0.0 ? 0.5 : 0.1 * std::abs(low);
+  constexpr double kLargest = 1e300;  // leaves room for differences
+  return {.label = label, .low = std::max(low - air, -kLargest), .high = std::min(high + air, kLargest)};
+}
+
+Figure::Figure(std::string title, std::string subtitle, Axis x, Axis y, std::vector<LegendEntry> legend)
+    : title_(std::move(title)),
+      subtitle_(std::move(subtitle)),
+      x_(std::move(x)),
+      y_(std::move(y)),
+      legend_(std::move(legend)),
+      x_ticks_(ticks_of(x_, 8)),
+      y_ticks_(ticks_of(y_, 6)) {
+  double widest = 0.0;
+  for (const Tick& tick : y_ticks_) widest = std::max(widest, text_width(tick.label, 12.0));
+  left_ = std::min(48.0 + widest, 0.4 * kWidth);
+  top_ = 66.0;
+  if (!legend_.empty()) top_ += 6.0 + kLegendLine + legend_places(legend_, left_).back().y;
+}
+
+double Figure::px(double x) const {
+  const auto share = [&](double at) {
+    if (x_.scale == AxisScale::log) return std::log(at / x_.low) / std::log(x_.high / x_.low);
+    return (at - x_.low) / (x_.high - x_.low);
+  };
+  // Far outside the frame the exact place does not matter, but SVG viewers choke on huge coordinates.
+  return left_ + std::clamp(share(x), -10.0, 10.0) * (kRight - left_);
+}
+
+double Figure::py(double y) const {
+  const auto share = [&](double at) {
+    if (y_.scale == AxisScale::log) return std::log(at / y_.low) / std::log(y_.high / y_.low);
+    return (at - y_.low) / (y_.high - y_.low);
+  };
+  return kBottom - std::clamp(share(y), -10.0, 10.0) * (kBottom - top_);
+}
+
+double Figure::pixels_per_x() const { return (kRight - left_) / (x_.high - x_.low); }
+
+bool Figure::drawable(Point point) const {
+  const bool x_fits = std::isfinite(point.x) && (x_.scale == AxisScale::linear || point.x > 0.0);
+  const bool y_fits = std::isfinite(point.y) && (y_.scale == AxisScale::linear || point.y > 0.0);
+  return x_fits && y_fits;
+}
+
+std::string Figure::coordinates(Point point) const { return fmt::format("{:.1f},{:.1f}", px(point.x), py(point.y)); }
+
+void Figure::line(std::span<const Point> points, const Stroke& stroke) {
+  std::string list;
+  for (const Point& point : points) {
+    if (drawable(point)) list += (list.empty() ? "" : " ") + coordinates(point);
+  }
+  if (list.empty()) return;
+  body_ += fmt::format(R"(<polyline points="{}" fill="none" stroke="{}" stroke-width="{}" stroke-opacity="{:.2f}")"
+                       R"( stroke-linejoin="round" stroke-linecap="round"{}/>)"
+                       "\n",
+                       list,
+                       stroke.color,
+                       stroke.width,
+                       stroke.opacity,
+                       stroke.dash.empty() ? "" : fmt::format(R"( stroke-dasharray="{}")", stroke.dash));
+}
+
+void Figure::marker(Point at, Marker marker, double radius, const std::string& color, double opacity) {
+  if (!drawable(at)) return;
+  switch (marker) {
+    case Marker::disc:
+      body_ += disc_element(px(at.x), py(at.y), radius, color, opacity);
+      return;
+    case Marker::ring:
+      body_ += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="#ffffff" stroke="{}" stroke-width="2"/>)"
+                           "\n",
+                           px(at.x),
+                           py(at.y),
+                           radius,
+                           color);
+      return;
+    case Marker::cross:
+      body_ += cross_element(px(at.x), py(at.y), radius, color, opacity);
+      return;
+  }
+}
+
+void Figure::band(std::span<const Point> upper,
+                  std::span<const Point> lower,
+                  const std::string& color,
+                  double opacity) {
+  std::string list;
+  for (const Point& point : upper) {
+    if (drawable(point)) list += coordinates(point) + " ";
+  }
+  for (auto point = lower.rbegin(); point != lower.rend(); ++point) {
+    if (drawable(*point)) list += coordinates(*point) + " ";
+  }
+  if (list.empty()) return;
+  list.pop_back();
+  body_ += fmt::format(R"(<polygon points="{}" fill="{}" fill-opacity="{:.2f}"/>)"
+                       "\n",
+                       list,
+                       color,
+                       opacity);
+}
+
+void Figure::bar(Point corner, Point opposite, const std::string& color) {
+  if (!drawable(corner) || !drawable(opposite)) return;
+  const double left = std::min(px(corner.x), px(opposite.x));
+  const double top = std::min(py(corner.y), py(opposite.y));
+  body_ += fmt::format(R"(<rect x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}" fill="{}"/>)"
+                       "\n",
+                       left,
+                       top,
+                       std::abs(px(opposite.x) - px(corner.x)),
+                       std::abs(py(opposite.y) - py(corner.y)),
+                       color);
+}
+
+void Figure::text(Point at, Anchor anchor, const std::string& text, const std::string& color) {
+  if (!drawable(at)) return;
+  // Kept inside the frame, so that a label at the edge is not cut.
+  const double width = text_width(text, 12.0);
+  const double before = anchor == Anchor::start ? 0.0 : anchor == Anchor::middle ? 0.5 * width : width;
+  const double lowest = left_ + before;
+  const double x = std::clamp(px(at.x), lowest, std::max(lowest, kRight - (width - before)));
+  const double y = std::clamp(py(at.y) - 8.0, top_ + 12.0, kBottom - 4.0);
+  above_ += fmt::format(
+      R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" font-size="12" font-weight="600" fill="{}" stroke="#ffffff")"
+      R"( stroke-width="3" paint-order="stroke">{}</text>)"
+      "\n",
+      x,
+      y,
+      to_string(anchor),
+      color,
+      xml_escaped(text));
+}
+
+void Figure::message(const std::string& text) {
+  above_ += text_element(0.5 * (left_ + kRight), 0.5 * (top_ + kBottom), "middle", 14.0, kMuted, text);
+}
+
+std::string Figure::axes() const {
+  std::string out;
+  for (const Tick& tick : y_ticks_) {
+    const double y = py(tick.value);
+    out += line_element(left_, y, kRight, y, kGrid, 1.0);
+    out += text_element(left_ - 8.0, y + 4.0, "end", 12.0, kMuted, tick.label);
+  }
+  for (const Tick& tick : x_ticks_) {
+    const double x = px(tick.value);
+    out += line_element(x, kBottom, x, kBottom + 5.0, kMuted, 1.0);
+    out += text_element(x, kBottom + 19.0, "middle", 12.0, kMuted, tick.label);
+  }
+  out += line_element(left_, kBottom, kRight, kBottom, kMuted, 1.0);
+  out += text_element(0.5 * (left_ + kRight), kHeight - 14.0, "middle", 13.0, kInk, x_.label);
+  const double middle = 0.5 * (top_ + kBottom);
+  out += fmt::format(R"(<text x="18" y="{0:.1f}" text-anchor="middle" font-size="13" fill="{1}")"
+                     R"x( transform="rotate(-90 18 {0:.1f})">{2}</text>)x"
+                     "\n",
+                     middle,
+                     kInk,
+                     xml_escaped(y_.label));
+  return out;
+}
+
+std::string Figure::legend() const {
+  std::string out;
+  const std::vector<Point> places = legend_places(legend_, left_);
+  for (std::size_t i = 0; i < legend_.size(); ++i) {
+    const LegendEntry& entry = legend_[i];
+    const double x = places[i].x;
+    const double y = 72.0 + places[i].y;
+    switch (entry.swatch) {
+      case LegendEntry::Swatch::line:
+        out += line_element(x, y, x + 18.0, y, entry.color, 2.5);
+        break;
+      case LegendEntry::Swatch::square:
+        out += fmt::format(R"(<rect x="{:.1f}" y="{:.1f}" width="12" height="12" rx="2" fill="{}"/>)"
+                           "\n",
+                           x + 3.0,
+                           y - 6.0,
+                           entry.color);
+        break;
+      case LegendEntry::Swatch::disc:
+        out += disc_element(x + 9.0, y, 4.0, entry.color, 1.0);
+        break;
+      case LegendEntry::Swatch::cross:
+        out += cross_element(x + 9.0, y, 4.0, entry.color, 1.0);
+        break;
+    }
+    out += text_element(x + 24.0, y + 4.0, "start", 12.0, kInk, entry.label);
+  }
+  return out;
+}
+
+std::string Figure::svg() const {
+  std::string out =
+      fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img")"
+                  R"( font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif">)"
+                  "\n",
+                  kWidth,
+                  kHeight);
+  out += fmt::format("<title>{}</title>\n", xml_escaped(title_));
+  out += fmt::format(R"(<rect width="{}" height="{}" fill="#ffffff"/>)"
+                     "\n",
+                     kWidth,
+                     kHeight);
+  out += fmt::format(R"(<clipPath id="frame"><rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/></clipPath>)"
+                     "\n",
+                     left_ - 6.0,
+                     top_ - 6.0,
+                     kRight - left_ + 12.0,
+                     kBottom - top_ + 6.0);
+  out += fmt::format(R"(<text x="{:.1f}" y="30" font-size="17" font-weight="600" fill="{}">{}</text>)"
+                     "\n",
+                     left_,
+                     kInk,
+                     xml_escaped(title_));
+  out += text_element(left_, 50.0, "start", 12.5, kMuted, subtitle_);
+  out += legend() + axes();
+  out += "<g clip-path=\"url(#frame)\">\n" + body_ + "</g>\n" + above_ + "</svg>\n";
+  return out;
+}
+
+std::string xml_escaped(std::string_view text) {
+  std::string out;
+  for (const char c : well_formed(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        // XML 1.0 knows no control characters except these three.
+        if (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') {
+          out += "\xEF\xBF\xBD";
+        } else {
+          out += c;
+        }
+    }
+  }
+  return out;
+}
+
+}  // namespace bapi

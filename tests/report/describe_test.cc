@@ -1,0 +1,30 @@
+#include "bapi/report/describe.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/report/sample_study.h"
+
+namespace bapi {
+namespace {
+
+TEST(Describe, DecisionsSayHowFarAndWhy) {
+  const TrialStarted start{.trial = TrialId{3},
+                           .config = sample_config(0.1, 32),
+                           .until = 9,
+                           .why = {.rule = "bracket", .numbers = {{"rung", 0.0}, {"eta", 3.0}}}};
+  EXPECT_EQ(describe(start, sample_spec()), "start, to epoch 9 · bracket (rung 0, eta 3)");
+  EXPECT_EQ(describe(TrialStopped{.trial = TrialId{3}, .why = {.rule = "hopeless"}}, sample_spec()), "stop · hopeless");
+}
+
+TEST(Describe, ReportsNameTheMetricAndTheCost) {
+  EXPECT_EQ(describe(measured(0, 3, 0.91, 1.25), sample_spec()), "epoch 3: accuracy 0.91, 1.2 s");
+}
+
+TEST(TrialOf, StudyEventsBelongToNoTrial) {
+  EXPECT_EQ(trial_of(measured(4, 1, 0.0, 0.0)), TrialId{4});
+  EXPECT_FALSE(trial_of(StudyFinished{.reason = "done"}));
+  EXPECT_FALSE(trial_of(BudgetChanged{.total = 1.0}));
+}
+
+}  // namespace
+}  // namespace bapi
