@@ -15,8 +15,6 @@ constexpr std::array<double, 5> kRelativeJitter = {0.0, 1e-10, 1e-8, 1e-6, 1e-4}
 // Room for a running curve: appends within it do not move the factor.
 constexpr Eigen::Index kSpareRows = 32;
 
-using Block = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;
-
 // Leading dimensions that are multiples of a page's worth of doubles make columns collide in the cache.
 Eigen::Index leading_dimension(Eigen::Index rows) {
   const Eigen::Index padded = (rows + 3) / 4 * 4;
@@ -24,16 +22,15 @@ Eigen::Index leading_dimension(Eigen::Index rows) {
 }
 
 // Factors a + jitter I into `out` (n x n); false if it breaks down.
-bool factor_into(const Eigen::Ref<const Matrix>& a, double jitter, Block out) {
+bool factor_into(const Eigen::Ref<const Matrix>& a, double jitter, MatrixBlock out) {
   out.triangularView<Eigen::Lower>() = a;
   out.triangularView<Eigen::StrictlyUpper>().setZero();
   out.diagonal().array() += jitter;
-  const Eigen::LLT<Block> llt(out);
-  return llt.info() == Eigen::Success && out.diagonal().allFinite();
+  return factor_in_place(out);
 }
 
 // The first jitter of the list that works.
-std::optional<double> factor_with_jitter(const Eigen::Ref<const Matrix>& a, Block out) {
+std::optional<double> factor_with_jitter(const Eigen::Ref<const Matrix>& a, MatrixBlock out) {
   const double scale = a.rows() == 0 ? 0.0 : a.diagonal().mean();
   if (!std::isfinite(scale)) return std::nullopt;
   for (const double relative : kRelativeJitter) {
@@ -42,7 +39,44 @@ std::optional<double> factor_with_jitter(const Eigen::Ref<const Matrix>& a, Bloc
   return std::nullopt;
 }
 
+// Below this size the recursion costs more than it saves.
+constexpr Eigen::Index kLeafSize = 32;
+
+// (L L^T)^-1 for a small L, by its inverse.
+void inverse_of_leaf(const MatrixView& lower, MatrixBlock inverse) {
+  Matrix inverse_factor = Matrix::Identity(lower.rows(), lower.rows());
+  lower.triangularView<Eigen::Lower>().solveInPlace(inverse_factor);
+  inverse.noalias() = inverse_factor.transpose().triangularView<Eigen::Upper>() * inverse_factor;
+  inverse.triangularView<Eigen::StrictlyUpper>() = inverse.transpose();
+}
+
 }  // namespace
+
+bool factor_in_place(MatrixBlock a) {
+  const Eigen::LLT<MatrixBlock> llt(a);
+  return llt.info() == Eigen::Success && a.diagonal().allFinite();
+}
+
+// With L = [L11 0; L21 L22] and X = L21 L11^-1:
+//   P22 = (L22 L22^T)^-1,   P21 = -P22 X,   P11 = (L11 L11^T)^-1 - X^T P21.
+// Nearly all work is in products of full matrices.
+void inverse_from_factor(const MatrixView& lower, MatrixBlock inverse) {
+  const Eigen::Index n = lower.rows();
+  if (n <= kLeafSize) return inverse_of_leaf(lower, inverse);
+  const Eigen::Index n1 = (n / 2 + 7) / 8 * 8;
+  const Eigen::Index n2 = n - n1;
+  MatrixBlock p11 = inverse.topLeftCorner(n1, n1);
+  MatrixBlock p22 = inverse.bottomRightCorner(n2, n2);
+  MatrixBlock p21 = inverse.bottomLeftCorner(n2, n1);
+  inverse_from_factor(lower.topLeftCorner(n1, n1), p11);
+  inverse_from_factor(lower.bottomRightCorner(n2, n2), p22);
+  Matrix x = lower.bottomLeftCorner(n2, n1);
+  lower.topLeftCorner(n1, n1).triangularView<Eigen::Lower>().solveInPlace<Eigen::OnTheRight>(x);
+  p21.noalias() = -p22 * x;
+  p11.triangularView<Eigen::Lower>() -= x.transpose() * p21;
+  p11.triangularView<Eigen::StrictlyUpper>() = p11.transpose();
+  inverse.topRightCorner(n1, n2) = p21.transpose();
+}
 
 std::optional<Cholesky> Cholesky::factor(const Matrix& a) {
   check(a.rows() == a.cols(), "Cholesky: the matrix is not square");
@@ -84,10 +118,8 @@ Vector Cholesky::solve(Vector b) const { return solve_lower_transposed(solve_low
 Matrix Cholesky::solve(Matrix b) const { return solve_lower_transposed(solve_lower(std::move(b))); }
 
 Matrix Cholesky::inverse_of_matrix() const {
-  const Matrix inverse_factor = solve_lower(Matrix(Matrix::Identity(size_, size_)));
-  Matrix inverse = Matrix::Zero(size_, size_);
-  inverse.selfadjointView<Eigen::Lower>().rankUpdate(inverse_factor.transpose());
-  inverse.triangularView<Eigen::StrictlyUpper>() = inverse.transpose();
+  Matrix inverse(size_, size_);
+  inverse_from_factor(lower(), inverse);
   return inverse;
 }
 

@@ -60,4 +60,16 @@ class Cholesky {
   std::vector<double> jitter_;  // per row
 };
 
+// A square part of a larger matrix, to be overwritten.
+using MatrixBlock = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;
+
+// The two steps behind the class for callers that keep their own storage. Both touch the lower half only, unless said
+// otherwise.
+//
+// Overwrites a symmetric matrix with its factor L; false if it is not positive definite.
+bool factor_in_place(MatrixBlock a);
+
+// Writes (L L^T)^-1, both halves, into `inverse` (n x n), which may not overlap L: 2 n^3 / 3 flops.
+void inverse_from_factor(const MatrixView& lower, MatrixBlock inverse);
+
 }  // namespace bapi

@@ -24,6 +24,7 @@ void MaximizeOptions::validate() const {
   require(max_iterations >= 1, fmt::format("maximize.max_iterations = {}, must be at least 1", max_iterations));
   require(relative_tolerance >= 0.0,
           fmt::format("maximize.relative_tolerance = {}, must not be negative", relative_tolerance));
+  require(value_tolerance >= 0.0, fmt::format("maximize.value_tolerance = {}, must not be negative", value_tolerance));
   require(gradient_tolerance >= 0.0,
           fmt::format("maximize.gradient_tolerance = {}, must not be negative", gradient_tolerance));
   require(first_step > 0.0, fmt::format("maximize.first_step = {}, must be positive", first_step));
@@ -44,6 +45,7 @@ void BoxAscent::tell(double value, const Vector& gradient) {
   if (!started_) {
     started_ = true;
     value_ = value;
+    initial_value_ = value;
     gradient_ = gradient;
     if (!usable) return finish(MaximizeEnd::no_progress);
     return start_line();
@@ -68,7 +70,9 @@ void BoxAscent::accept(double value, const Vector& gradient) {
     if (static_cast<int>(pairs_.size()) == options_.memory) pairs_.pop_front();
     pairs_.push_back({std::move(step), std::move(change), 1.0 / product});
   }
-  if (growth <= options_.relative_tolerance * std::max(1.0, std::abs(value_))) return finish(MaximizeEnd::converged);
+  const double negligible =
+      std::max(options_.value_tolerance, options_.relative_tolerance * std::max(1.0, std::abs(value_)));
+  if (growth <= negligible) return finish(MaximizeEnd::converged);
   if (iterations_ >= options_.max_iterations) return finish(MaximizeEnd::iteration_limit);
   start_line();
 }
@@ -144,7 +148,12 @@ Vector BoxAscent::direction() const {
 }
 
 MaximizeSummary BoxAscent::summary() const {
-  return {.x = x_, .value = value_, .end = end_, .iterations = iterations_, .evaluations = evaluations_};
+  return {.x = x_,
+          .value = value_,
+          .initial_value = initial_value_,
+          .end = end_,
+          .iterations = iterations_,
+          .evaluations = evaluations_};
 }
 
 MaximizeSummary maximize(const Objective& objective,

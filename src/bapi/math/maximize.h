@@ -21,6 +21,9 @@ struct MaximizeOptions {
   // Ends when a step raises the value by less than this times max(1, |value|).
   double relative_tolerance = 1e-8;
 
+  // Ends when a step raises the value by less than this.
+  double value_tolerance = 0.0;
+
   // Ends when no element of the gradient that the box lets act is larger than this.
   double gradient_tolerance = 1e-7;
 
@@ -38,6 +41,7 @@ enum class MaximizeEnd { converged, iteration_limit, no_progress };
 struct MaximizeSummary {
   Vector x;
   double value = 0.0;
+  double initial_value = 0.0;
   MaximizeEnd end = MaximizeEnd::no_progress;
   int iterations = 0;
   int evaluations = 0;
@@ -79,6 +83,7 @@ class BoxAscent {
   Vector direction_;
   Vector trial_;
   double value_ = 0.0;
+  double initial_value_ = 0.0;
   double length_ = 0.0;
   int shortened_ = 0;
   int iterations_ = 0;

@@ -1,0 +1,150 @@
+#include "bapi/gp/fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "bapi/base/error.h"
+#include "bapi/gp/log_likelihood.h"
+
+namespace bapi {
+namespace {
+
+const char* name(FitEnd end) {
+  switch (end) {
+    case FitEnd::converged:
+      return "converged";
+    case FitEnd::iteration_limit:
+      return "iteration limit";
+    case FitEnd::no_progress:
+      return "no progress";
+  }
+  return "";
+}
+
+FitEnd fit_end(MaximizeEnd end) {
+  if (end == MaximizeEnd::converged) return FitEnd::converged;
+  return end == MaximizeEnd::iteration_limit ? FitEnd::iteration_limit : FitEnd::no_progress;
+}
+
+// Log posterior of the hyperparameters given some of the rows, ready to be ascended.
+class Posterior {
+ public:
+  Posterior(const Rows& rows, const Vector& y, const GpParameters& structure, const FitOptions& options)
+      : prior_(options.priors, structure), box_(prior_.box()), likelihood_(rows, y, structure, options.mean) {
+    if (options.fixed_noise) {
+      box_.low.tail(1).setConstant(std::log(*options.fixed_noise));
+      box_.high.tail(1).setConstant(std::log(*options.fixed_noise));
+    }
+    ascent_.max_iterations = options.max_iterations;
+    ascent_.relative_tolerance = 0.0;
+    ascent_.value_tolerance = options.tolerance;
+    ascent_.gradient_tolerance = 1e-3;
+    ascent_.first_step = 1.0;
+  }
+
+  MaximizeSummary ascend(const Vector& start) {
+    return maximize(
+        [this](const Vector& logs, Vector& gradient) { return evaluate(logs, gradient); }, box_, start, ascent_);
+  }
+
+  double evaluate(const Vector& logs, Vector& gradient) {
+    const double value = likelihood_(logs, gradient);
+    if (!std::isfinite(value)) return value;
+    gradient += prior_.gradient(logs);
+    return value + prior_.log_density(logs);
+  }
+
+  const JointPrior& prior() const { return prior_; }
+
+ private:
+  JointPrior prior_;
+  Box box_;
+  LogLikelihood likelihood_;
+  MaximizeOptions ascent_;
+};
+
+std::vector<Eigen::Index> evenly_taken(Eigen::Index n, Eigen::Index count) {
+  std::vector<Eigen::Index> indices;
+  for (Eigen::Index k = 0; k < count; ++k) indices.push_back(k * n / count);
+  return indices;
+}
+
+std::vector<Vector> starting_points(const JointPrior& prior, const FitOptions& options, Rng& rng) {
+  std::vector<Vector> starts;
+  if (options.warm_start) starts.push_back(log_parameters(*options.warm_start));
+  const auto wanted = static_cast<std::size_t>(options.restarts) + 1;
+  if (starts.size() < wanted) starts.push_back(prior.mode());
+  while (starts.size() < wanted) starts.push_back(prior.draw(rng));
+  return starts;
+}
+
+// The start whose ascent ends highest on a part of the rows, moved to that end.
+Vector screened(const Rows& rows,
+                const Vector& y,
+                const GpParameters& structure,
+                const FitOptions& options,
+                const std::vector<Vector>& starts,
+                FitSummary& summary) {
+  if (starts.size() == 1) return starts.front();
+  const Eigen::Index count = std::min<Eigen::Index>(rows.size(), options.screening_rows);
+  const std::vector<Eigen::Index> indices = evenly_taken(rows.size(), count);
+  Vector some(count);
+  for (Eigen::Index i = 0; i < count; ++i) some(i) = y(indices[i]);
+  Posterior posterior(rows.select(indices), some, structure, options);
+  Vector best = starts.front();
+  double highest = -std::numeric_limits<double>::infinity();
+  for (const Vector& start : starts) {
+    const MaximizeSummary ascent = posterior.ascend(start);
+    summary.screening_evaluations += ascent.evaluations;
+    if (ascent.value > highest) {
+      highest = ascent.value;
+      best = ascent.x;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+void FitOptions::validate() const {
+  priors.validate();
+  require(restarts >= 0, fmt::format("fit.restarts = {}, must not be negative", restarts));
+  require(screening_rows >= 1, fmt::format("fit.screening_rows = {}, must be at least 1", screening_rows));
+  require(max_iterations >= 1, fmt::format("fit.max_iterations = {}, must be at least 1", max_iterations));
+  require(tolerance > 0.0, fmt::format("fit.tolerance = {}, must be positive", tolerance));
+  require(!fixed_noise || *fixed_noise > 0.0, "fit.fixed_noise must be positive");
+}
+
+std::string FitSummary::brief() const {
+  return fmt::format(
+      "fit {}: log posterior {:.4g} -> {:.4g}, {} evaluations (+{} on a part of the rows), jitter {:.1g}",
+      name(end),
+      initial_log_posterior,
+      final_log_posterior,
+      evaluations,
+      screening_evaluations,
+      jitter_used);
+}
+
+FitResult fit(const Rows& rows, const Vector& y, const GpParameters& structure, const FitOptions& options, Rng& rng) {
+  options.validate();
+  check(y.allFinite(), "fit: y is not finite");
+  FitSummary summary;
+  Posterior posterior(rows, y, structure, options);
+  const std::vector<Vector> starts = starting_points(posterior.prior(), options, rng);
+  const Vector start = screened(rows, y, structure, options, starts, summary);
+  const MaximizeSummary ascent = posterior.ascend(start);
+  ExactGp gp(rows, y, with_log_parameters(structure, ascent.x), options.mean);
+  summary.end = fit_end(ascent.end);
+  summary.initial_log_posterior = ascent.initial_value;
+  summary.final_log_posterior = ascent.value;
+  summary.log_likelihood = gp.log_likelihood();
+  summary.jitter_used = gp.factor().jitter();
+  summary.evaluations = ascent.evaluations;
+  return {.gp = std::move(gp), .summary = summary};
+}
+
+}  // namespace bapi

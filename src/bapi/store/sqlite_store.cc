@@ -1,0 +1,297 @@
+#include "bapi/store/sqlite_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "bapi/base/error.h"
+#include "bapi/base/match.h"
+#include "bapi/store/new_file.h"
+#include "bapi/store/sqlite_connection.h"
+#include "bapi/study/codec.h"
+
+namespace bapi {
+namespace {
+
+// The first four letters of every study: "bapi" in ASCII.
+constexpr std::int64_t kApplicationId = 0x62617069;
+
+constexpr std::int64_t kSchemaVersion = 1;
+
+// Comments stay in the file: `.schema` in the sqlite3 shell shows them.
+constexpr const char* kSchema = R"sql(
+CREATE TABLE meta (
+  schema_version INTEGER NOT NULL
+);
+CREATE TABLE study (
+  created   TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,  -- UTC
+  decisions INTEGER NOT NULL DEFAULT 0,               -- how many decisions the log holds
+  spec_json TEXT NOT NULL
+);
+CREATE TABLE event (
+  seq     INTEGER PRIMARY KEY,  -- 1, 2, 3, ... without gaps
+  at      REAL NOT NULL,        -- seconds since the Unix epoch
+  kind    TEXT NOT NULL,        -- started, resumed, stopped, finished, measured, segment_done, ...
+  trial   INTEGER,              -- NULL for the events of the study as a whole
+  epoch   INTEGER,              -- measured, overhead: the epoch; started, resumed: the last epoch of the segment
+  value   REAL,                 -- measured: the metric as reported; budget_changed: the new total
+  cost    REAL,                 -- measured, overhead: what was spent. Their sum is what the study has spent
+  payload TEXT                  -- the event as JSON; NULL where the columns say it all
+);
+)sql";
+
+// What people query: a copy of what is in the payload.
+struct Columns {
+  std::optional<TrialId> trial = {};
+  std::optional<Epoch> epoch = {};
+  std::optional<double> value = {};
+  std::optional<Cost> cost = {};
+};
+
+Columns columns_of(const Event& event) {
+  return std::visit(Match{[](const TrialStarted& e) { return Columns{.trial = e.trial, .epoch = e.until}; },
+                          [](const TrialResumed& e) { return Columns{.trial = e.trial, .epoch = e.until}; },
+                          [](const StudyFinished&) { return Columns{}; },
+                          [](const Measured& e) {
+                            return Columns{.trial = e.trial,
+                                           .epoch = e.measurement.epoch,
+                                           .value = e.measurement.value,
+                                           .cost = e.measurement.cost};
+                          },
+                          [](const Overhead& e) { return Columns{.trial = e.trial, .epoch = e.epoch, .cost = e.cost}; },
+                          [](const BudgetChanged& e) { return Columns{.value = e.total}; },
+                          [](const auto& e) { return Columns{.trial = e.trial}; }},
+                    event);
+}
+
+// SQLite turns NaN into NULL and may turn -0.0 into 0.
+bool column_keeps(double number) { return std::isfinite(number) && !(number == 0.0 && std::signbit(number)); }
+
+// Measurements are most of every log; their columns hold all there is to say.
+bool columns_say_it_all(const Event& event) {
+  const auto* fact = std::get_if<Measured>(&event);
+  return fact != nullptr && column_keeps(fact->measurement.value) && column_keeps(fact->measurement.cost);
+}
+
+void check_schema(Connection& db) {
+  const std::string file = db.file().string();
+  if (db.query_integer("PRAGMA application_id") != kApplicationId) {
+    throw StoreError(fmt::format("{}: it is not a bapi study: an SQLite database of something else", file));
+  }
+  const std::int64_t version = db.query_integer("SELECT schema_version FROM meta");
+  if (version > kSchemaVersion) {
+    throw StoreError(
+        fmt::format("{}: it was written by a newer bapi (schema {}, this program knows up to {}). Upgrade "
+                    "bapi to open it",
+                    file,
+                    version,
+                    kSchemaVersion));
+  }
+  if (version < 1) throw StoreError(fmt::format("{}: it is damaged: schema version {}", file, version));
+}
+
+void require_wal(Connection& db) {
+  const std::string mode = db.query_text("PRAGMA journal_mode = WAL");
+  if (mode != "wal") {
+    throw StoreError(
+        fmt::format("{}: its file system cannot share memory between processes (journal mode {}, needed "
+                    "wal). Put the study on a local disk",
+                    db.file().string(),
+                    mode));
+  }
+}
+
+// What is read from the file and makes no sense is damage, not the user's input.
+template <typename Read>
+auto reading(const Connection& db, const std::string& what, const Read& read) {
+  try {
+    return read();
+  } catch (const InvalidInput& error) {
+    throw StoreError(fmt::format("{}: {} is damaged: {}", db.file().string(), what, error.what()));
+  }
+}
+
+StudySpec read_spec(Connection& db) {
+  const std::string text = db.query_text("SELECT spec_json FROM study");
+  return reading(db, "the specification", [&] { return decode_spec(text); });
+}
+
+std::string image_of_new_study(const std::filesystem::path& file, const StudySpec& spec) {
+  Connection db(file, OpenMode::memory);
+  db.execute(fmt::format("PRAGMA application_id = {};", kApplicationId));
+  db.execute(kSchema);
+  db.execute(fmt::format("INSERT INTO meta VALUES ({})", kSchemaVersion));
+  const std::string text = encode(spec);
+  Statement insert(db, "INSERT INTO study (spec_json) VALUES (?1)");
+  insert.bind(1, text);
+  insert.run();
+  return db.image();
+}
+
+bool is_there(const std::filesystem::path& file) {
+  std::error_code error;
+  const bool there = std::filesystem::exists(file, error);
+  if (error) throw StoreError(fmt::format("{}: cannot be looked at: {}", file.string(), error.message()));
+  return there;
+}
+
+// A log without its database belongs to a study that was deleted; SQLite would apply it to the new one.
+void remove_orphaned_log(const std::filesystem::path& file) {
+  for (const char* suffix : {"-wal", "-shm"}) {
+    std::error_code error;
+    std::filesystem::remove(file.string() + suffix, error);
+    if (error) throw StoreError(fmt::format("{}{}: cannot be removed: {}", file.string(), suffix, error.message()));
+  }
+}
+
+}  // namespace
+
+struct SqliteStore::Impl {
+  Impl(const std::filesystem::path& file, Access access)
+      : db(file, access == Access::read_only ? OpenMode::read_only : OpenMode::read_write) {
+    check_schema(db);
+    if (access == Access::read_write) require_wal(db);
+    spec = read_spec(db);
+    insert.emplace(db,
+                   "INSERT INTO event (at, kind, trial, epoch, value, cost, payload) "
+                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+    count_decision.emplace(db, "UPDATE study SET decisions = decisions + 1 WHERE decisions = ?1");
+    last.emplace(db, "SELECT max(seq) FROM event");
+    select.emplace(db,
+                   "SELECT seq, at, kind, trial, epoch, value, cost, payload FROM event WHERE seq > ?1 ORDER BY seq");
+  }
+
+  void insert_event(const Event& event, double at);
+  EventSeq last_seq();
+  StoredEvent read_row();
+
+  Connection db;
+  StudySpec spec;
+  std::optional<Statement> insert;
+  std::optional<Statement> count_decision;
+  std::optional<Statement> last;
+  std::optional<Statement> select;
+};
+
+// The row gets the number after the last one: rows are never deleted, so numbers have no gaps.
+void SqliteStore::Impl::insert_event(const Event& event, double at) {
+  const Columns columns = columns_of(event);
+  const auto bind = [&](int parameter, const auto& value) {
+    value ? insert->bind(parameter, *value) : insert->bind_null(parameter);
+  };
+  insert->bind(1, at);
+  insert->bind(2, kind_of(event));
+  columns.trial ? insert->bind(3, index(*columns.trial)) : insert->bind_null(3);
+  columns.epoch ? insert->bind(4, std::int64_t{*columns.epoch}) : insert->bind_null(4);
+  bind(5, columns.value);
+  bind(6, columns.cost);
+  if (columns_say_it_all(event)) {
+    insert->bind_null(7);
+    insert->run();
+  } else {
+    const std::string payload = encode(event);
+    insert->bind(7, payload);
+    insert->run();
+  }
+}
+
+EventSeq SqliteStore::Impl::last_seq() {
+  const ResetAtEnd reset(*last);
+  return last->next() ? last->integer(0) : 0;
+}
+
+StoredEvent SqliteStore::Impl::read_row() {
+  StoredEvent stored{.seq = select->integer(0), .at = select->number(1), .event = Measured{}};
+  if (!select->is_null(7)) {
+    stored.event = reading(db, fmt::format("event {}", stored.seq), [&] { return decode_event(select->text(7)); });
+  } else if (select->text(2) == "measured") {
+    stored.event = Measured{
+        .trial = TrialId{select->integer(3)},
+        .measurement = {
+            .epoch = static_cast<Epoch>(select->integer(4)), .value = select->number(5), .cost = select->number(6)}};
+  } else {
+    throw StoreError(fmt::format("{}: event {} is damaged: it has no payload", db.file().string(), stored.seq));
+  }
+  return stored;
+}
+
+SqliteStore::SqliteStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+SqliteStore::SqliteStore(SqliteStore&&) noexcept = default;
+SqliteStore& SqliteStore::operator=(SqliteStore&&) noexcept = default;
+SqliteStore::~SqliteStore() = default;
+
+SqliteStore SqliteStore::create(const std::filesystem::path& file, const StudySpec& spec) {
+  const auto refuse_existing = [&] {
+    throw InvalidInput(fmt::format("{}: there is a study already; resume it, or choose another name", file.string()));
+  };
+  if (is_there(file)) refuse_existing();
+  remove_orphaned_log(file);
+  if (make_file(file, image_of_new_study(file, spec)) == NewFile::existed) refuse_existing();
+  return open(file, Access::read_write);
+}
+
+SqliteStore SqliteStore::open(const std::filesystem::path& file, Access access) {
+  if (!is_there(file)) {
+    throw StoreError(
+        fmt::format("{}: there is no study here. Check the name, or start one with `bapi run`", file.string()));
+  }
+  return SqliteStore(std::make_unique<Impl>(file, access));
+}
+
+const StudySpec& SqliteStore::spec() const { return impl_->spec; }
+
+std::vector<StoredEvent> SqliteStore::events(EventSeq after) const {
+  std::vector<StoredEvent> events;
+  EventSeq expected = std::max<EventSeq>(after, 0) + 1;
+  events.reserve(static_cast<std::size_t>(std::max<EventSeq>(impl_->last_seq() - expected + 1, 0)));
+  Statement& select = *impl_->select;
+  const ResetAtEnd reset(select);
+  select.bind(1, after);
+  while (select.next()) {
+    events.push_back(impl_->read_row());
+    if (events.back().seq != expected) {
+      throw StoreError(fmt::format("{}: it is damaged: event {} is missing", impl_->db.file().string(), expected));
+    }
+    ++expected;
+  }
+  return events;
+}
+
+void SqliteStore::append(std::span<const Event> facts, double at, Durability durability) {
+  for (const Event& fact : facts) check(!is_decision(fact), "append: a decision goes through append_decision");
+  if (facts.empty()) return;
+  impl_->db.set_commit_sync(durability == Durability::power ? CommitSync::full : CommitSync::normal);
+  Transaction transaction(impl_->db);
+  for (const Event& fact : facts) impl_->insert_event(fact, at);
+  transaction.commit();
+}
+
+bool SqliteStore::append_decision(int expected, const Event& decision, double at) {
+  check(is_decision(decision), "append_decision: a fact goes through append");
+  impl_->db.set_commit_sync(CommitSync::full);
+  Transaction transaction(impl_->db);
+  impl_->count_decision->bind(1, std::int64_t{expected});
+  impl_->count_decision->run();
+  if (impl_->db.changed_rows() == 0) return false;
+  impl_->insert_event(decision, at);
+  transaction.commit();
+  return true;
+}
+
+void SqliteStore::update_spec(const StudySpec& spec) {
+  const std::string text = encode(spec);
+  impl_->db.set_commit_sync(CommitSync::full);
+  Transaction transaction(impl_->db);
+  Statement update(impl_->db, "UPDATE study SET spec_json = ?1");
+  update.bind(1, text);
+  update.run();
+  transaction.commit();
+  impl_->spec = spec;
+}
+
+}  // namespace bapi

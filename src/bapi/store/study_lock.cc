@@ -1,0 +1,110 @@
+#include "bapi/store/study_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "bapi/base/error.h"
+
+namespace bapi {
+namespace {
+
+std::filesystem::path lock_file(const std::filesystem::path& directory) { return directory / "lock"; }
+
+// Locks of the open file, not of the process: they can be tested without being taken, and closing another descriptor of
+// the same file does not drop them.
+struct flock whole_file() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+[[noreturn]] void fail(const std::filesystem::path& file, std::string_view doing) {
+  throw StoreError(fmt::format("{}: {}: {}", file.string(), doing, std::strerror(errno)));
+}
+
+// "1234 hostname\n". A holder that has not written its name yet has pid 0.
+StudyLock::Holder read_holder(int fd) {
+  std::array<char, 512> buffer{};
+  const ssize_t size = ::pread(fd, buffer.data(), buffer.size(), 0);
+  const std::string_view text(buffer.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  StudyLock::Holder holder;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), holder.pid);
+  if (error != std::errc() || end == text.data() + text.size()) return {};
+  const std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()) + 1);
+  holder.host = rest.substr(0, rest.find('\n'));
+  return holder;
+}
+
+void write_holder(int fd, const std::filesystem::path& file) {
+  const std::string text = fmt::format("{} {}\n", ::getpid(), host_name());
+  if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+    fail(file, "cannot be written");
+  }
+}
+
+std::string complaint(const std::filesystem::path& directory, const StudyLock::Holder& holder) {
+  if (holder.pid == 0) return fmt::format("{}: another bapi is running this study", directory.string());
+  return fmt::format(
+      "{}: process {} on {} is running this study already. Watch it with `bapi status`, or end it with `kill -INT {}` "
+      "and run again",
+      directory.string(),
+      holder.pid,
+      holder.host,
+      holder.pid);
+}
+
+}  // namespace
+
+StudyLock StudyLock::take(const std::filesystem::path& directory) {
+  const std::filesystem::path file = lock_file(directory);
+  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) fail(file, "cannot be opened");
+  StudyLock lock(fd);
+  struct flock request = whole_file();
+  if (::fcntl(fd, F_OFD_SETLK, &request) != 0) {
+    if (errno != EAGAIN && errno != EACCES) fail(file, "cannot be locked");
+    throw StoreError(complaint(directory, read_holder(fd)));
+  }
+  write_holder(fd, file);
+  return lock;
+}
+
+std::optional<StudyLock::Holder> StudyLock::holder(const std::filesystem::path& directory) {
+  const std::filesystem::path file = lock_file(directory);
+  const StudyLock probe(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (probe.fd_ < 0) {
+    if (errno == ENOENT) return std::nullopt;
+    fail(file, "cannot be opened");
+  }
+  struct flock request = whole_file();
+  if (::fcntl(probe.fd_, F_OFD_GETLK, &request) != 0) fail(file, "cannot be looked at");
+  if (request.l_type == F_UNLCK) return std::nullopt;
+  return read_holder(probe.fd_);
+}
+
+StudyLock::StudyLock(StudyLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+StudyLock& StudyLock::operator=(StudyLock&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+StudyLock::~StudyLock() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+}  // namespace bapi
