@@ -16,9 +16,12 @@ std::vector<int> shuffled(int n, Rng rng) {
   return order;
 }
 
-bool tried(const History& history, const Config& config) {
-  return std::any_of(
-      history.trials().begin(), history.trials().end(), [&](const Trial& trial) { return trial.config == config; });
+std::vector<bool> tried_rows(const History& history) {
+  std::vector<bool> tried(history.spec().pool.size(), false);
+  for (const Trial& trial : history.trials()) {
+    if (trial.pool_row >= 0) tried[static_cast<std::size_t>(trial.pool_row)] = true;
+  }
+  return tried;
 }
 
 }  // namespace
@@ -30,9 +33,9 @@ std::optional<Config> fresh_config(const History& history) {
     Rng stream = design.fork("config", static_cast<std::uint64_t>(history.trials().size()));
     return spec.space.sample(stream);
   }
+  const std::vector<bool> tried = tried_rows(history);
   for (const int row : shuffled(static_cast<int>(spec.pool.size()), design)) {
-    const Config& config = spec.pool[static_cast<std::size_t>(row)];
-    if (!tried(history, config)) return config;
+    if (!tried[static_cast<std::size_t>(row)]) return spec.pool[static_cast<std::size_t>(row)];
   }
   return std::nullopt;
 }

@@ -11,6 +11,11 @@ namespace {
 // A trial that has ended for good takes no further segment.
 bool may_resume(const Trial& trial) { return trial.state == TrialState::paused && !trial.segment_open; }
 
+int pool_row(const std::vector<Config>& pool, const Config& config) {
+  const auto found = std::find(pool.begin(), pool.end(), config);
+  return found == pool.end() ? -1 : static_cast<int>(found - pool.begin());
+}
+
 }  // namespace
 
 History::History(StudySpec spec) : spec_(std::move(spec)), total_(spec_.budget.limit) {}
@@ -87,6 +92,7 @@ void History::apply(const Event& event) {
                      Trial& trial = trials_.emplace_back();
                      trial.id = e.trial;
                      trial.config = e.config;
+                     trial.pool_row = pool_row(spec_.pool, e.config);
                      trial.why = e.why;
                      trial.state = TrialState::paused;
                      open_segment(trial, e.until, e.expected_cost);

@@ -23,6 +23,7 @@ std::string_view to_string(TrialState state);
 struct Trial {
   TrialId id{};
   Config config;
+  int pool_row = -1;  // where the study's pool has this configuration; -1 without a pool
   Rationale why;  // of its start; a policy may keep there what the trial is for (its bracket, its rung)
   TrialState state = TrialState::running;
   Curve curve;

@@ -1,0 +1,99 @@
+#include "bapi/run/curve_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "bapi/base/error.h"
+
+namespace bapi {
+namespace {
+
+double oriented(double value, Goal goal) { return goal == Goal::maximize ? value : -value; }
+
+// A name that may become a directory.
+std::string plain(std::string name) {
+  for (char& c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '-' && c != '_') c = '_';
+  }
+  return name.empty() || name.front() == '.' || name.front() == '-' ? "table" + name : name;
+}
+
+}  // namespace
+
+void CurveTable::validate() const {
+  require(!runs.empty(), fmt::format("{}: the table has no run", name));
+  require(runs.size() == configs.size(),
+          fmt::format("{}: {} runs for {} configurations", name, runs.size(), configs.size()));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Run& run = runs[i];
+    require(!run.value.empty(), fmt::format("{}: row {} has no epoch", name, i));
+    require(std::ssize(run.value) <= max_epoch,
+            fmt::format("{}: row {} has {} epochs, more than {}", name, i, run.value.size(), max_epoch));
+    require(run.cost.size() == run.value.size(), fmt::format("{}: row {} has another number of costs than values", name, i));
+    for (const double cost : run.cost) {
+      require(std::isfinite(cost) && cost >= 0.0, fmt::format("{}: row {} has a cost of {}", name, i, cost));
+    }
+    space.validate(configs[i]);
+  }
+}
+
+std::size_t CurveTable::row(const Config& config) const {
+  const auto found = std::find(configs.begin(), configs.end(), config);
+  check(found != configs.end(), "CurveTable: the configuration is not in the table");
+  return static_cast<std::size_t>(found - configs.begin());
+}
+
+Cost CurveTable::full_cost(std::size_t row) const {
+  return std::accumulate(runs[row].cost.begin(), runs[row].cost.end(), 0.0);
+}
+
+Cost CurveTable::mean_full_cost() const {
+  Cost sum = 0.0;
+  for (std::size_t i = 0; i < runs.size(); ++i) sum += full_cost(i);
+  return sum / static_cast<double>(runs.size());
+}
+
+double CurveTable::best() const {
+  double best = -std::numeric_limits<double>::infinity();
+  for (const Run& run : runs) {
+    for (const double value : run.value) {
+      if (std::isfinite(value)) best = std::max(best, oriented(value, metric.goal));
+    }
+  }
+  return best;
+}
+
+double CurveTable::median_final() const {
+  std::vector<double> finals;
+  for (const Run& run : runs) {
+    const auto last = std::find_if(run.value.rbegin(), run.value.rend(), [](double v) { return std::isfinite(v); });
+    if (last != run.value.rend()) finals.push_back(oriented(*last, metric.goal));
+  }
+  check(!finals.empty(), "CurveTable: no finite value");
+  std::sort(finals.begin(), finals.end());
+  const std::size_t middle = finals.size() / 2;
+  return finals.size() % 2 == 1 ? finals[middle] : 0.5 * (finals[middle - 1] + finals[middle]);
+}
+
+StudySpec study_of(const CurveTable& table, Cost budget, const PolicySpec& policy, std::uint64_t seed, int workers) {
+  StudySpec spec;
+  spec.name = plain(table.name);
+  spec.metric = table.metric;
+  spec.budget = {.limit = budget, .unit = table.cost_unit, .meter = Meter::seconds};
+  spec.epochs = {.min = 1, .max = table.max_epoch};
+  spec.workers = workers;
+  spec.seed = seed;
+  spec.policy = policy;
+  spec.space = table.space;
+  spec.pool = table.configs;
+  spec.grace = 0.0;
+  spec.max_failures = std::numeric_limits<int>::max();
+  spec.validate();
+  return spec;
+}
+
+}  // namespace bapi

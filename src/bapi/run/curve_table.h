@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bapi/study/spec.h"
+
+namespace bapi {
+
+// Recorded learning curves: what training each configuration showed and cost, epoch by epoch.
+struct CurveTable {
+  struct Run {
+    std::vector<double> value;  // per epoch, as the user's program printed it; not finite: it crashed there
+    std::vector<double> cost;   // of each epoch alone; as long as `value`
+  };
+
+  std::string name;
+  Space space{{Param{.name = "x", .domain = RealRange{}}}};
+  Metric metric;
+  std::string cost_unit = "epochs";
+  Epoch max_epoch = 0;
+  std::vector<Config> configs;
+  std::vector<Run> runs;  // runs[i] belongs to configs[i]; a short one ended by itself
+
+  // Throws InvalidInput: sizes that do not match, no run, an empty run, one longer than max_epoch, a negative cost.
+  void validate() const;
+
+  std::size_t row(const Config& config) const;  // LogicError if it is not in the table
+
+  Cost full_cost(std::size_t row) const;  // of the whole run
+  Cost mean_full_cost() const;
+
+  // To be maximised: the best finite value at any epoch, and the median over configurations of the last finite value.
+  double best() const;
+  double median_final() const;
+};
+
+// A study over the rows of `table`: its space, pool, metric, epochs, and a budget in simulated cost.
+StudySpec study_of(const CurveTable& table, Cost budget, const PolicySpec& policy, std::uint64_t seed, int workers);
+
+}  // namespace bapi

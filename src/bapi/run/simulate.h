@@ -1,0 +1,38 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "bapi/policy/policy.h"
+#include "bapi/run/curve_table.h"
+#include "bapi/study/history.h"
+
+namespace bapi {
+
+struct SimulationOptions {
+  Cost budget = 0.0;
+  std::uint64_t seed = 0;
+  int workers = 1;
+  Cost overhead = 0.0;  // simulated time per decision, see TableEvaluatorOptions
+};
+
+struct SimulationSummary {
+  Cost spent = 0.0;
+  double best = 0.0;               // in the user's direction
+  double regret = 0.0;             // the table's best value less the incumbent's
+  double normalised_regret = 0.0;  // the same over (best - median final value); 0 if these coincide
+  int decisions = 0;
+  int trials = 0;
+  std::string end;                                       // why it ended
+  std::vector<std::pair<Cost, double>> trajectory = {};  // (spent, best in the user's direction) at every improvement
+  std::vector<StoredEvent> events = {};
+};
+
+// Runs `policy` against recorded curves, through the same Session, History and Budget as a real run. `spec` of the
+// policy only names it in the study.
+SimulationSummary simulate(const CurveTable& table,
+                           const PolicySpec& spec,
+                           Policy& policy,
+                           const SimulationOptions& options);
+
+}  // namespace bapi

@@ -1,0 +1,167 @@
+#include "bapi/study/history.h"
+
+#include <gtest/gtest.h>
+
+#include "bapi/base/error.h"
+
+namespace bapi {
+namespace {
+
+StudySpec spec_of(Goal goal = Goal::maximize) {
+  StudySpec spec;
+  spec.name = "test";
+  spec.metric = {.name = "score", .goal = goal};
+  spec.budget = {.limit = 10.0, .unit = "epochs", .meter = Meter::epochs};
+  spec.epochs = {.min = 1, .max = 5};
+  return spec;
+}
+
+Event started(int trial, Epoch until, Cost expected = 0.0) {
+  return TrialStarted{.trial = TrialId{trial}, .config = {{0.5}}, .until = until, .expected_cost = expected, .why = {}};
+}
+
+Event resumed(int trial, Epoch until) { return TrialResumed{.trial = TrialId{trial}, .until = until, .expected_cost = 0.0, .why = {}}; }
+
+Event measured(int trial, Epoch epoch, double value, Cost cost = 1.0) {
+  return Measured{.trial = TrialId{trial}, .measurement = {epoch, value, cost}};
+}
+
+TEST(History, SegmentDonePausesTheTrialAndTheLastEpochCompletesIt) {
+  History history(spec_of());
+  history.apply(started(0, 1));
+  EXPECT_EQ(history.trial(TrialId{0}).state, TrialState::running);
+  history.apply(measured(0, 1, 0.5));
+  history.apply(SegmentDone{TrialId{0}});
+  EXPECT_EQ(history.trial(TrialId{0}).state, TrialState::paused);
+  history.apply(resumed(0, 5));
+  for (Epoch t = 2; t <= 5; ++t) history.apply(measured(0, t, 0.5));
+  history.apply(SegmentDone{TrialId{0}});
+  EXPECT_EQ(history.trial(TrialId{0}).state, TrialState::completed);
+  EXPECT_EQ(history.open_segments(), 0);
+  EXPECT_EQ(history.decisions(), 2);
+}
+
+TEST(History, SpentIsEpochsAndOverheadOfAllTrialsFailedOnesToo) {
+  History history(spec_of());
+  history.apply(started(0, 2));
+  history.apply(measured(0, 1, 0.5, 1.5));
+  history.apply(Overhead{.trial = TrialId{0}, .kind = OverheadKind::failed, .epoch = 2, .cost = 0.25});
+  history.apply(TrialFailed{.trial = TrialId{0}, .message = "exit code 1"});
+  history.apply(started(1, 2));
+  history.apply(measured(1, 1, 0.4, 1.0));
+  EXPECT_EQ(history.budget().spent(), 2.75);
+  EXPECT_EQ(history.trial(TrialId{0}).spent(), 1.75);
+  EXPECT_EQ(history.trial(TrialId{0}).state, TrialState::failed);
+}
+
+TEST(History, CommittedIsWhatOpenSegmentsAreStillExpectedToCost) {
+  History history(spec_of());
+  history.apply(started(0, 3, 3.0));
+  EXPECT_EQ(history.budget().remaining(), 7.0);
+  history.apply(measured(0, 1, 0.5));
+  EXPECT_EQ(history.budget().committed(), 2.0);
+  EXPECT_EQ(history.budget().remaining(), 7.0);
+  history.apply(measured(0, 2, 0.5, 9.0));  // dearer than expected: nothing left to reserve
+  EXPECT_EQ(history.budget().committed(), 0.0);
+  EXPECT_EQ(history.budget().remaining(), 0.0);
+}
+
+TEST(History, IncumbentIsTheFirstTrialWithTheBestValueInTheUsersDirection) {
+  History history(spec_of(Goal::minimize));
+  history.apply(started(0, 1));
+  history.apply(measured(0, 1, 0.5));
+  history.apply(SegmentDone{TrialId{0}});
+  history.apply(started(1, 1));
+  history.apply(measured(1, 1, 0.5));
+  EXPECT_EQ(history.incumbent(), TrialId{0});
+  history.apply(SegmentDone{TrialId{1}});
+  history.apply(resumed(1, 2));
+  history.apply(measured(1, 2, 0.3));
+  EXPECT_EQ(history.incumbent(), TrialId{1});
+  EXPECT_EQ(history.in_user_units(history.trial(TrialId{1}).curve.best()), 0.3);
+}
+
+TEST(History, EpochsReportedPastTheSegmentAreKept) {
+  History history(spec_of());
+  history.apply(started(0, 1));
+  history.apply(measured(0, 1, 0.5));
+  history.apply(SegmentDone{TrialId{0}});
+  for (Epoch t = 2; t <= 5; ++t) history.apply(measured(0, t, 0.6));
+  EXPECT_EQ(history.trial(TrialId{0}).curve.last_epoch(), 5);
+  EXPECT_EQ(history.trial(TrialId{0}).state, TrialState::completed);
+  EXPECT_EQ(history.budget().spent(), 5.0);
+}
+
+TEST(History, InterruptedSegmentStaysOpenAndGoesOn) {
+  History history(spec_of());
+  history.apply(started(0, 3));
+  history.apply(Interrupted{.trial = TrialId{0}, .reason = "Ctrl-C"});
+  EXPECT_EQ(history.trial(TrialId{0}).state, TrialState::paused);
+  EXPECT_EQ(history.open_segments(), 1);
+  EXPECT_THROW(history.apply(resumed(0, 3)), LogicError);
+  history.apply(measured(0, 1, 0.5));
+  EXPECT_EQ(history.trial(TrialId{0}).state, TrialState::running);
+}
+
+TEST(History, ProgramThatEndsByItselfIsCompletedWhereItStands) {
+  History history(spec_of());
+  history.apply(started(0, 4));
+  history.apply(measured(0, 1, 0.5));
+  history.apply(ProgramEnded{TrialId{0}});
+  EXPECT_EQ(history.trial(TrialId{0}).state, TrialState::completed);
+  EXPECT_EQ(history.open_segments(), 0);
+}
+
+TEST(History, NothingIsDecidedAfterTheEnd) {
+  History history(spec_of());
+  history.apply(StudyFinished{"spent"});
+  EXPECT_TRUE(history.finished());
+  EXPECT_THROW(history.apply(started(0, 1)), LogicError);
+}
+
+TEST(History, BudgetChangeReopensTheStudyWithTheNewTotal) {
+  History history(spec_of());
+  history.apply(StudyFinished{"spent"});
+  history.apply(BudgetChanged{25.0});
+  EXPECT_FALSE(history.finished());
+  EXPECT_EQ(history.budget().total(), 25.0);
+}
+
+TEST(History, RefusesEventsThatCannotFollow) {
+  History history(spec_of());
+  EXPECT_THROW(history.apply(started(1, 1)), LogicError);           // numbers are dense
+  EXPECT_THROW(history.apply(measured(0, 1, 0.5)), LogicError);     // no such trial
+  history.apply(started(0, 2));
+  EXPECT_THROW(history.apply(measured(0, 2, 0.5)), LogicError);     // a gap
+  EXPECT_THROW(history.apply(SegmentDone{TrialId{0}}), LogicError);  // not there yet
+  EXPECT_THROW(history.apply(resumed(0, 3)), LogicError);           // still running
+}
+
+TEST(History, ResumingWithoutCheckpointsPaysForAllEpochsAgain) {
+  StudySpec spec = spec_of();
+  History kept(spec);
+  spec.checkpoint = Checkpoint::none;
+  History none(spec);
+  for (History* history : {&kept, &none}) {
+    history->apply(started(0, 2));
+    history->apply(measured(0, 1, 0.5));
+    history->apply(measured(0, 2, 0.5));
+  }
+  EXPECT_EQ(kept.epochs_to_pay(kept.trial(TrialId{0}), 5), 3);
+  EXPECT_EQ(none.epochs_to_pay(none.trial(TrialId{0}), 5), 5);
+}
+
+TEST(History, FailuresInARowEndWithTheNextReport) {
+  History history(spec_of());
+  history.apply(started(0, 1));
+  history.apply(TrialFailed{TrialId{0}, "exit code 1"});
+  history.apply(started(1, 1));
+  history.apply(TrialFailed{TrialId{1}, "exit code 1"});
+  EXPECT_EQ(history.failures_in_a_row(), 2);
+  history.apply(started(2, 1));
+  history.apply(measured(2, 1, 0.1));
+  EXPECT_EQ(history.failures_in_a_row(), 0);
+}
+
+}  // namespace
+}  // namespace bapi
