@@ -36,7 +36,9 @@ SimulationSummary simulate(const CurveTable& table,
   Session session(store, policy, clock);
   TableEvaluator evaluator(table, store.spec(), clock, {.overhead = options.overhead});
   constexpr double kNever = 1e300;
-  const TuneSummary end = tune(session, evaluator, clock, {.tick = kNever});
+  TuneOptions loop;
+  loop.tick = kNever;
+  const TuneSummary end = tune(session, evaluator, clock, loop);
 
   const History& history = session.history();
   SimulationSummary summary{.spent = history.budget().spent(),
