@@ -28,7 +28,8 @@ int resumed_epochs(const Bracket& bracket) {
 
 // The tables of Li et al.'s method as HpBandSter computes them: n_0 = floor(S / (s + 1)) eta^s, levels from the top.
 TEST(HyperbandBracket, HasTheExactTableForOneTo27) {
-  const std::vector<Bracket> expected = {{{27, 1}, {9, 3}, {3, 9}, {1, 27}}, {{9, 3}, {3, 9}, {1, 27}}, {{6, 9}, {2, 27}}, {{4, 27}}};
+  const std::vector<Bracket> expected = {
+      {{27, 1}, {9, 3}, {3, 9}, {1, 27}}, {{9, 3}, {3, 9}, {1, 27}}, {{6, 9}, {2, 27}}, {{4, 27}}};
   const std::vector<int> scratch = {108, 81, 108, 108};
   const std::vector<int> resumed = {81, 63, 90, 108};
   for (int b = 0; b < 4; ++b) {
@@ -87,9 +88,8 @@ class HalvingTrace : public testing::Test {
  protected:
   static CurveTable table(int crash_row = -1) {
     const std::vector<double> a = {.30, .10, .25, .40, .05, .35, .20, .15, .45};
-    CurveTable t = test::table_of(9, 9, [&](double x, Epoch epoch) {
-      return a[static_cast<std::size_t>(std::lround(x * 8))] + 1.0 / epoch;
-    });
+    CurveTable t = test::table_of(
+        9, 9, [&](double x, Epoch epoch) { return a[static_cast<std::size_t>(std::lround(x * 8))] + 1.0 / epoch; });
     t.metric.goal = Goal::minimize;
     if (crash_row >= 0) t.runs[static_cast<std::size_t>(crash_row)].value[0] = std::numeric_limits<double>::quiet_NaN();
     return t;
@@ -108,10 +108,12 @@ TEST_F(HalvingTrace, PromotesTheBestThirdAndPaysOnlyFurtherEpochs) {
   std::map<std::size_t, Epoch> reached;  // row -> last epoch
   std::map<std::int64_t, std::size_t> row_of;
   for (const StoredEvent& stored : summary.events) {
-    if (const auto* start = std::get_if<TrialStarted>(&stored.event)) row_of[index(start->trial)] = t.row(start->config);
+    if (const auto* start = std::get_if<TrialStarted>(&stored.event))
+      row_of[index(start->trial)] = t.row(start->config);
     if (const auto* m = std::get_if<Measured>(&stored.event)) reached[row_of[index(m->trial)]] = m->measurement.epoch;
   }
-  EXPECT_EQ(reached, (std::map<std::size_t, Epoch>{{0, 1}, {1, 3}, {2, 1}, {3, 1}, {4, 9}, {5, 1}, {6, 1}, {7, 3}, {8, 1}}));
+  EXPECT_EQ(reached,
+            (std::map<std::size_t, Epoch>{{0, 1}, {1, 3}, {2, 1}, {3, 1}, {4, 9}, {5, 1}, {6, 1}, {7, 3}, {8, 1}}));
   EXPECT_EQ(summary.spent, 21.0);  // 9 + 6 + 6 resumed
 }
 

@@ -30,7 +30,8 @@ Cost ledger_sum(const std::vector<StoredEvent>& events) {
 TEST(Tune, SpendsTheWholeBudgetAndNoMore) {
   for (const int workers : {1, 3, 8}) {
     for (const char* policy : {"random", "hyperband"}) {
-      const SimulationSummary summary = run(test::small_table(200), policy, {.budget = 100.0, .seed = 5, .workers = workers});
+      const SimulationSummary summary =
+          run(test::small_table(200), policy, {.budget = 100.0, .seed = 5, .workers = workers});
       EXPECT_NEAR(summary.spent, 100.0, 1e-9) << policy << " with " << workers;
       EXPECT_EQ(ledger_sum(summary.events), summary.spent);
       EXPECT_EQ(summary.end, "the budget is spent");

@@ -12,7 +12,8 @@ namespace {
 Space mixed_space() {
   return Space({{.name = "lr", .domain = RealRange{.low = 1e-6, .high = 1.0, .scale = Scale::log}},
                 {.name = "units", .domain = IntRange{.low = 16, .high = 256, .scale = Scale::log}},
-                {.name = "optimizer", .domain = Choice{.options = {std::string("sgd"), std::string("adam"), std::string("lion")}}},
+                {.name = "optimizer",
+                 .domain = Choice{.options = {std::string("sgd"), std::string("adam"), std::string("lion")}}},
                 {.name = "momentum",
                  .domain = RealRange{.low = 0.1, .high = 0.9},
                  .when = {{.param = "optimizer", .values = {std::string("sgd")}}}},
@@ -107,8 +108,9 @@ TEST(Space, BoundsAreReachedExactly) {
 
 TEST(Space, RefusesWhatMakesNoSense) {
   EXPECT_NE(message_of({}).find("at least one parameter"), std::string::npos);
-  EXPECT_NE(message_of({{.name = "a", .domain = RealRange{.low = 2.0, .high = 1.0}}}).find("min = 2 is not below max = 1"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of({{.name = "a", .domain = RealRange{.low = 2.0, .high = 1.0}}}).find("min = 2 is not below max = 1"),
+      std::string::npos);
   EXPECT_NE(message_of({{.name = "a", .domain = RealRange{.low = 0.0, .high = 1.0, .scale = Scale::log}}})
                 .find("must be positive"),
             std::string::npos);

@@ -20,7 +20,9 @@ Event started(int trial, Epoch until, Cost expected = 0.0) {
   return TrialStarted{.trial = TrialId{trial}, .config = {{0.5}}, .until = until, .expected_cost = expected, .why = {}};
 }
 
-Event resumed(int trial, Epoch until) { return TrialResumed{.trial = TrialId{trial}, .until = until, .expected_cost = 0.0, .why = {}}; }
+Event resumed(int trial, Epoch until) {
+  return TrialResumed{.trial = TrialId{trial}, .until = until, .expected_cost = 0.0, .why = {}};
+}
 
 Event measured(int trial, Epoch epoch, double value, Cost cost = 1.0) {
   return Measured{.trial = TrialId{trial}, .measurement = {epoch, value, cost}};
@@ -129,12 +131,12 @@ TEST(History, BudgetChangeReopensTheStudyWithTheNewTotal) {
 
 TEST(History, RefusesEventsThatCannotFollow) {
   History history(spec_of());
-  EXPECT_THROW(history.apply(started(1, 1)), LogicError);           // numbers are dense
-  EXPECT_THROW(history.apply(measured(0, 1, 0.5)), LogicError);     // no such trial
+  EXPECT_THROW(history.apply(started(1, 1)), LogicError);        // numbers are dense
+  EXPECT_THROW(history.apply(measured(0, 1, 0.5)), LogicError);  // no such trial
   history.apply(started(0, 2));
-  EXPECT_THROW(history.apply(measured(0, 2, 0.5)), LogicError);     // a gap
+  EXPECT_THROW(history.apply(measured(0, 2, 0.5)), LogicError);      // a gap
   EXPECT_THROW(history.apply(SegmentDone{TrialId{0}}), LogicError);  // not there yet
-  EXPECT_THROW(history.apply(resumed(0, 3)), LogicError);           // still running
+  EXPECT_THROW(history.apply(resumed(0, 3)), LogicError);            // still running
 }
 
 TEST(History, ResumingWithoutCheckpointsPaysForAllEpochsAgain) {

@@ -33,7 +33,8 @@ void CurveTable::validate() const {
     require(!run.value.empty(), fmt::format("{}: row {} has no epoch", name, i));
     require(std::ssize(run.value) <= max_epoch,
             fmt::format("{}: row {} has {} epochs, more than {}", name, i, run.value.size(), max_epoch));
-    require(run.cost.size() == run.value.size(), fmt::format("{}: row {} has another number of costs than values", name, i));
+    require(run.cost.size() == run.value.size(),
+            fmt::format("{}: row {} has another number of costs than values", name, i));
     for (const double cost : run.cost) {
       require(std::isfinite(cost) && cost >= 0.0, fmt::format("{}: row {} has a cost of {}", name, i, cost));
     }

@@ -43,10 +43,8 @@ void TableEvaluator::release(TrialId trial) {
   const Job* job = find(trial);
   if (!job) return;
   if (!job->idle && clock_.now() > job->since) {
-    pending_.push_back(Overhead{.trial = trial,
-                                .kind = OverheadKind::grace,
-                                .epoch = job->trained + 1,
-                                .cost = clock_.now() - job->since});
+    pending_.push_back(Overhead{
+        .trial = trial, .kind = OverheadKind::grace, .epoch = job->trained + 1, .cost = clock_.now() - job->since});
   }
   std::erase_if(jobs_, [&](const Job& other) { return other.trial == trial; });
 }
@@ -108,14 +106,14 @@ void TableEvaluator::advance(Job& job, std::vector<Event>& facts) {
   }
   const auto at = static_cast<std::size_t>(job.trained++);
   if (job.trained <= job.recorded) {
-    facts.push_back(
-        Overhead{.trial = trial, .kind = OverheadKind::repeat, .epoch = job.trained, .cost = run.cost[at]});
+    facts.push_back(Overhead{.trial = trial, .kind = OverheadKind::repeat, .epoch = job.trained, .cost = run.cost[at]});
     return;
   }
   if (!std::isfinite(run.value[at])) {
     facts.push_back(Overhead{.trial = trial, .kind = OverheadKind::failed, .epoch = job.trained, .cost = run.cost[at]});
     facts.push_back(TrialFailed{
-        .trial = trial, .message = fmt::format("diverged: {} = {} at epoch {}", table_.metric.name, run.value[at], job.trained)});
+        .trial = trial,
+        .message = fmt::format("diverged: {} = {} at epoch {}", table_.metric.name, run.value[at], job.trained)});
     release(trial);
     return;
   }

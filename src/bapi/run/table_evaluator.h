@@ -17,7 +17,10 @@ struct TableEvaluatorOptions {
 // one unit of cost per unit of time and worker. A crash in the record is a TrialFailed, a short record a ProgramEnded.
 class TableEvaluator : public Evaluator {
  public:
-  TableEvaluator(const CurveTable& table, const StudySpec& spec, ManualClock& clock, TableEvaluatorOptions options = {});
+  TableEvaluator(const CurveTable& table,
+                 const StudySpec& spec,
+                 ManualClock& clock,
+                 TableEvaluatorOptions options = {});
 
   void start(const Segment& segment) override;
   void release(TrialId trial) override;
@@ -30,13 +33,13 @@ class TableEvaluator : public Evaluator {
   struct Job {
     TrialId trial{};
     std::size_t row = 0;
-    Epoch recorded = 0;   // epochs in the trial's curve
-    Epoch trained = 0;    // of this attempt; below `recorded` while epochs are repeated
+    Epoch recorded = 0;  // epochs in the trial's curve
+    Epoch trained = 0;   // of this attempt; below `recorded` while epochs are repeated
     Epoch until = 0;
-    double since = 0.0;   // when the unrecorded cost began to accrue
-    double ready = 0.0;   // when the controller lets it begin
+    double since = 0.0;  // when the unrecorded cost began to accrue
+    double ready = 0.0;  // when the controller lets it begin
     std::int64_t order = 0;
-    bool idle = false;    // reached `until`, waits for a decision
+    bool idle = false;  // reached `until`, waits for a decision
   };
 
   double due(const Job& job) const;

@@ -24,7 +24,7 @@ struct Trial {
   TrialId id{};
   Config config;
   int pool_row = -1;  // where the study's pool has this configuration; -1 without a pool
-  Rationale why;  // of its start; a policy may keep there what the trial is for (its bracket, its rung)
+  Rationale why;      // of its start; a policy may keep there what the trial is for (its bracket, its rung)
   TrialState state = TrialState::running;
   Curve curve;
 
