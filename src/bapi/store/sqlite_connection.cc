@@ -152,7 +152,8 @@ void Connection::open(const std::string& name, int flags) {
 void Connection::open_read_only() {
   open(std::filesystem::absolute(file_).string(), SQLITE_OPEN_READONLY);
   const int code = sqlite3_exec(db_.get(), "PRAGMA schema_version", nullptr, nullptr, nullptr);
-  if ((code & 0xff) == SQLITE_CANTOPEN && !has_write_ahead_log(file_)) {
+  const bool cannot_share = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
+  if (cannot_share && !has_write_ahead_log(file_)) {
     open(uri_of(file_, "immutable=1"), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
   }
 }

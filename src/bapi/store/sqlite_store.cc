@@ -23,6 +23,9 @@ constexpr std::int64_t kApplicationId = 0x62617069;
 
 constexpr std::int64_t kSchemaVersion = 1;
 
+// Events for which room is made at once. A damaged file may claim any number.
+constexpr EventSeq kMostReserved = 1 << 20;
+
 // Comments stay in the file: `.schema` in the sqlite3 shell shows them.
 constexpr const char* kSchema = R"sql(
 CREATE TABLE meta (
@@ -81,7 +84,7 @@ bool columns_say_it_all(const Event& event) {
 void check_schema(Connection& db) {
   const std::string file = db.file().string();
   if (db.query_integer("PRAGMA application_id") != kApplicationId) {
-    throw StoreError(fmt::format("{}: it is not a bapi study: an SQLite database of something else", file));
+    throw StoreError(fmt::format("{}: it is not a bapi study, but an SQLite database of something else", file));
   }
   const std::int64_t version = db.query_integer("SELECT schema_version FROM meta");
   if (version > kSchemaVersion) {
@@ -248,7 +251,7 @@ const StudySpec& SqliteStore::spec() const { return impl_->spec; }
 std::vector<StoredEvent> SqliteStore::events(EventSeq after) const {
   std::vector<StoredEvent> events;
   EventSeq expected = std::max<EventSeq>(after, 0) + 1;
-  events.reserve(static_cast<std::size_t>(std::max<EventSeq>(impl_->last_seq() - expected + 1, 0)));
+  events.reserve(static_cast<std::size_t>(std::clamp<EventSeq>(impl_->last_seq() - expected + 1, 0, kMostReserved)));
   Statement& select = *impl_->select;
   const ResetAtEnd reset(select);
   select.bind(1, after);

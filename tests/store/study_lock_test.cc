@@ -1,0 +1,135 @@
+#include "bapi/store/study_lock.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+#include "bapi/base/error.h"
+#include "tests/store/temp_dir.h"
+
+namespace bapi {
+namespace {
+
+using testing_support::TempDir;
+
+// Another process that holds the lock until it is killed.
+class OtherController {
+ public:
+  explicit OtherController(const std::filesystem::path& directory) {
+    int pipe[2];
+    if (::pipe(pipe) != 0) throw std::runtime_error("no pipe");
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      const StudyLock lock = StudyLock::take(directory);
+      const char ready = '.';
+      if (::write(pipe[1], &ready, 1) == 1) ::pause();
+      ::_exit(1);
+    }
+    char ready = 0;
+    EXPECT_EQ(::read(pipe[0], &ready, 1), 1);
+    ::close(pipe[0]);
+    ::close(pipe[1]);
+  }
+  ~OtherController() { kill(); }
+
+  pid_t pid() const { return pid_; }
+  void kill() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+
+ private:
+  pid_t pid_ = 0;
+};
+
+TEST(StudyLock, NobodyHoldsANewStudy) {
+  const TempDir directory;
+  EXPECT_EQ(StudyLock::holder(directory.path()), std::nullopt);
+}
+
+TEST(StudyLock, TheHolderIsThisProcessUntilTheLockGoes) {
+  const TempDir directory;
+  {
+    const StudyLock lock = StudyLock::take(directory.path());
+    const auto holder = StudyLock::holder(directory.path());
+    ASSERT_TRUE(holder);
+    EXPECT_EQ(holder->pid, ::getpid());
+    EXPECT_FALSE(holder->host.empty());
+  }
+  EXPECT_EQ(StudyLock::holder(directory.path()), std::nullopt);
+}
+
+TEST(StudyLock, ASecondLockIsRefusedAlsoWithinOneProcess) {
+  const TempDir directory;
+  const StudyLock lock = StudyLock::take(directory.path());
+  EXPECT_THROW(StudyLock::take(directory.path()), StoreError);
+  EXPECT_TRUE(StudyLock::holder(directory.path()));
+}
+
+TEST(StudyLock, ASecondControllerIsRefusedWithTheProcessThatHoldsIt) {
+  const TempDir directory;
+  const OtherController other(directory.path());
+  try {
+    StudyLock::take(directory.path());
+    FAIL() << "two controllers";
+  } catch (const StoreError& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("process " + std::to_string(other.pid())), std::string::npos) << message;
+  }
+  EXPECT_EQ(StudyLock::holder(directory.path())->pid, other.pid());
+}
+
+TEST(StudyLock, ALockIsFreeOnceItsHolderWasKilled) {
+  const TempDir directory;
+  OtherController other(directory.path());
+  other.kill();
+  EXPECT_EQ(StudyLock::holder(directory.path()), std::nullopt);
+  const StudyLock lock = StudyLock::take(directory.path());
+  EXPECT_EQ(StudyLock::holder(directory.path())->pid, ::getpid());
+}
+
+TEST(StudyLock, AskingForTheHolderDoesNotDropTheLock) {
+  const TempDir directory;
+  const StudyLock lock = StudyLock::take(directory.path());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(StudyLock::holder(directory.path()));
+  EXPECT_THROW(StudyLock::take(directory.path()), StoreError);
+}
+
+TEST(StudyLock, ATrainingProcessDoesNotKeepTheLock) {
+  const TempDir directory;
+  pid_t sleeper = 0;
+  {
+    const StudyLock lock = StudyLock::take(directory.path());
+    sleeper = ::fork();
+    if (sleeper == 0) {
+      ::execlp("sleep", "sleep", "60", nullptr);
+      ::_exit(127);
+    }
+    ::usleep(100000);  // until it runs the other program
+  }
+  EXPECT_EQ(StudyLock::holder(directory.path()), std::nullopt);
+  ::kill(sleeper, SIGKILL);
+  ::waitpid(sleeper, nullptr, 0);
+}
+
+TEST(StudyLock, MovesWithItsOwner) {
+  const TempDir directory;
+  StudyLock first = StudyLock::take(directory.path());
+  const StudyLock second = std::move(first);
+  EXPECT_TRUE(StudyLock::holder(directory.path()));
+}
+
+TEST(StudyLock, ADirectoryThatIsNotThereIsAStoreError) {
+  const TempDir directory;
+  EXPECT_THROW(StudyLock::take(directory / "nowhere"), StoreError);
+  EXPECT_EQ(StudyLock::holder(directory / "nowhere"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace bapi
