@@ -1,0 +1,223 @@
+#include "bapi/acquisition/batch_improvement.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include "bapi/acquisition/improvement.h"
+#include "bapi/base/error.h"
+#include "bapi/math/normal.h"
+#include "bapi/math/truncated_normal.h"
+
+namespace bapi {
+
+namespace {
+
+double sigmoid(double t) { return t >= 0.0 ? 1.0 / (1.0 + std::exp(-t)) : std::exp(t) / (1.0 + std::exp(t)); }
+
+// Candidates are scored in blocks of this many: large enough for blocked solves, small enough for the cache.
+constexpr std::size_t kBlock = 64;
+
+std::vector<Rows> block_of(const std::vector<Rows>& all, std::size_t first) {
+  const std::size_t last = std::min(first + kBlock, all.size());
+  return {all.begin() + static_cast<std::ptrdiff_t>(first), all.begin() + static_cast<std::ptrdiff_t>(last)};
+}
+
+}  // namespace
+
+void BatchOptions::validate() const {
+  require(ucb_beta > 0.0, fmt::format("acquisition.ucb_beta = {}, must be positive", ucb_beta));
+  require(pi_temperature >= 0.0, fmt::format("acquisition.pi_temperature = {}, must not be negative", pi_temperature));
+}
+
+// value_j with its derivatives: value_j depends on x through the draw's mean and sd, and for q-UCB through the centre.
+struct BatchImprovement::PerDraw {
+  Vector value;
+  Vector mean_slope;
+  Vector sd_slope;
+  Vector centre_slope;
+  double centre = 0.0;
+};
+
+BatchImprovement::BatchImprovement(JointDraws draws, double best, const BatchOptions& options)
+    : draws_(std::move(draws)), best_(best), options_(options) {
+  options_.validate();
+  switch (options_.score) {
+    case BatchScore::improvement:
+      reached_ = Vector::Constant(draws_.draws(), best);
+      break;
+    case BatchScore::upper_bound:
+      reached_ = Vector::Constant(draws_.draws(), -std::numeric_limits<double>::infinity());
+      break;
+    case BatchScore::probability:
+      reached_ = Vector::Zero(draws_.draws());
+      break;
+  }
+}
+
+// Centre of the upper bound: the posterior mean, constrained where there is a constraint.
+double BatchImprovement::centre_of(const DrawExtension& at, const Vector& weights) const {
+  if (draws_.slopes().size() == 0) return at.expectation[0];
+  return weights.dot(at.mean);
+}
+
+BatchImprovement::PerDraw BatchImprovement::per_draw(const DrawExtension& at) const {
+  const Eigen::Index n = at.mean.size();
+  PerDraw result{Vector(n), Vector::Zero(n), Vector::Zero(n), Vector::Zero(n), 0.0};
+  const auto normals = draws_.base().normals.col(draws_.points()).head(n);
+  if (options_.score == BatchScore::improvement && options_.averaging == Averaging::integrated) {
+    for (Eigen::Index j = 0; j < n; ++j) {
+      const double z = (at.mean[j] - reached_[j]) / at.sd;
+      const double cdf = normal_cdf(z);
+      const double pdf = normal_pdf(z);
+      result.value[j] = reached_[j] - best_ +
+                        (z < -5.0 ? expected_improvement(at.mean[j], at.sd, reached_[j]) : at.sd * (pdf + z * cdf));
+      result.mean_slope[j] = cdf;
+      result.sd_slope[j] = pdf;
+    }
+    return result;
+  }
+  const double width = std::sqrt(options_.ucb_beta * std::numbers::pi / 2.0);
+  if (options_.score == BatchScore::upper_bound) result.centre = centre_of(at, normalised_weights(at.log_weights));
+  for (Eigen::Index j = 0; j < n; ++j) {
+    const double f = at.mean[j] + at.sd * normals[j];
+    double own = f;
+    double slope = 1.0;
+    double centre_slope = 0.0;
+    switch (options_.score) {
+      case BatchScore::improvement:
+        break;
+      case BatchScore::upper_bound:
+        own = result.centre + width * std::abs(f - result.centre);
+        slope = f >= result.centre ? width : -width;
+        centre_slope = 1.0 - slope;
+        break;
+      case BatchScore::probability:
+        if (options_.pi_temperature > 0.0) {
+          own = sigmoid((f - best_) / options_.pi_temperature);
+          slope = own * (1.0 - own) / options_.pi_temperature;
+        } else {
+          own = f >= best_ ? 1.0 : 0.0;
+          slope = 0.0;
+        }
+        break;
+    }
+    const bool acts = own > reached_[j];
+    result.value[j] = acts ? own : reached_[j];
+    if (options_.score == BatchScore::improvement) result.value[j] -= best_;
+    if (!acts) continue;
+    result.mean_slope[j] = slope;
+    result.sd_slope[j] = slope * normals[j];
+    result.centre_slope[j] = centre_slope;
+  }
+  return result;
+}
+
+double BatchImprovement::score_of(const DrawExtension& at) const {
+  return normalised_weights(at.log_weights).dot(per_draw(at).value);
+}
+
+double BatchImprovement::log_score_of(const DrawExtension& at) const {
+  const double score = score_of(at);
+  if (options_.averaging == Averaging::sampled || score > 1e-200) return std::log(score);
+  // Underflow: the same average in log space.
+  Vector logs(at.mean.size());
+  for (Eigen::Index j = 0; j < logs.size(); ++j) {
+    const double before = reached_[j] - best_;
+    logs[j] = before > 0.0 ? std::log(before) : log_expected_improvement(at.mean[j], at.sd, reached_[j]);
+  }
+  return log_mean_exp(logs + at.log_weights) - log_mean_exp(at.log_weights);
+}
+
+Vector BatchImprovement::scores(const std::vector<Rows>& candidates, int draws) const {
+  Vector result(static_cast<Eigen::Index>(candidates.size()));
+  Eigen::Index i = 0;
+  for (std::size_t first = 0; first < candidates.size(); first += kBlock) {
+    for (const DrawExtension& at : draws_.extend(block_of(candidates, first), draws)) result[i++] = score_of(at);
+  }
+  return result;
+}
+
+Vector BatchImprovement::log_scores(const std::vector<Rows>& candidates, int draws) const {
+  Vector result(static_cast<Eigen::Index>(candidates.size()));
+  Eigen::Index i = 0;
+  for (std::size_t first = 0; first < candidates.size(); first += kBlock) {
+    for (const DrawExtension& at : draws_.extend(block_of(candidates, first), draws)) result[i++] = log_score_of(at);
+  }
+  return result;
+}
+
+BatchImprovement::Gradients BatchImprovement::score_gradients(const std::vector<Rows>& candidates) const {
+  const std::vector<DrawExtension> extensions = draws_.extend(candidates);
+  const std::vector<DrawGradient> gradients = draws_.gradients(extensions);
+  Gradients result{Vector(static_cast<Eigen::Index>(candidates.size())),
+                   Matrix(draws_.gp().rows().dim(), static_cast<Eigen::Index>(candidates.size()))};
+  for (std::size_t i = 0; i < extensions.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    const DrawExtension& at = extensions[i];
+    const DrawGradient& slope = gradients[i];
+    const Vector weights = normalised_weights(at.log_weights);
+    const PerDraw each = per_draw(at);
+    const double value = weights.dot(each.value);
+    const Vector deviation = (each.value.array() - value) * weights.array();
+    result.values[column] = value;
+    result.gradients.col(column) = slope.mean.transpose() * weights.cwiseProduct(each.mean_slope) +
+                                   weights.dot(each.sd_slope) * slope.sd + slope.log_weights.transpose() * deviation;
+    if (options_.score == BatchScore::upper_bound) {
+      // The centre moves too: the weighted mean of the draws' means.
+      Vector dcentre = slope.mean.transpose() * weights;
+      if (draws_.slopes().size() > 0) {
+        const Vector off_centre = (at.mean.array() - each.centre) * weights.array();
+        dcentre += slope.log_weights.transpose() * off_centre;
+      } else {
+        // Without a constraint it is the posterior mean, which every draw's mean contains once.
+        const Rows value_row = at.rows;
+        dcentre =
+            draws_.gp().covariance().contracted_x_gradient(draws_.gp().rows(), value_row, draws_.gp().alpha()).col(0);
+      }
+      result.gradients.col(column) += weights.dot(each.centre_slope) * dcentre;
+    }
+  }
+  return result;
+}
+
+Vector BatchImprovement::objective(const std::vector<Rows>& candidates, int draws) const {
+  return options_.score == BatchScore::improvement ? log_scores(candidates, draws) : scores(candidates, draws);
+}
+
+BatchImprovement::Gradients BatchImprovement::objective_gradients(const std::vector<Rows>& candidates) const {
+  Gradients result = score_gradients(candidates);
+  if (options_.score != BatchScore::improvement) return result;
+  for (Eigen::Index i = 0; i < result.values.size(); ++i) {
+    // A score that underflowed gives no direction; -inf tells the ascent to turn back.
+    result.gradients.col(i) = result.values[i] > 0.0 ? Vector(result.gradients.col(i) / result.values[i])
+                                                     : Vector(Vector::Zero(result.gradients.rows()));
+    result.values[i] = std::log(result.values[i]);
+  }
+  return result;
+}
+
+void BatchImprovement::add(const Rows& point) {
+  const DrawExtension next = draws_.extend({point}).front();
+  const Vector normals = draws_.base().normals.col(draws_.points());
+  const Vector f = next.mean + next.sd * normals;
+  const double width = std::sqrt(options_.ucb_beta * std::numbers::pi / 2.0);
+  const double centre =
+      options_.score == BatchScore::upper_bound ? centre_of(next, normalised_weights(next.log_weights)) : 0.0;
+  for (Eigen::Index j = 0; j < f.size(); ++j) {
+    double own = f[j];
+    if (options_.score == BatchScore::upper_bound) own = centre + width * std::abs(f[j] - centre);
+    if (options_.score == BatchScore::probability) {
+      own = options_.pi_temperature > 0.0 ? sigmoid((f[j] - best_) / options_.pi_temperature)
+                                          : (f[j] >= best_ ? 1.0 : 0.0);
+    }
+    reached_[j] = std::max(reached_[j], own);
+  }
+  draws_.append(next);
+}
+
+}  // namespace bapi

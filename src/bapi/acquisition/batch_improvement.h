@@ -1,0 +1,72 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "bapi/gp/joint_draws.h"
+#include "bapi/math/maximize.h"
+#include "bapi/math/types.h"
+
+namespace bapi {
+
+// What a set of points is worth together.
+enum class BatchScore {
+  improvement,  // q-EI: E max(0, max_i f_i - best)
+  upper_bound,  // q-UCB: E max_i (mu_i + sqrt(beta pi / 2) |f_i - mu_i|)
+  probability,  // q-PI: P(max_i f_i >= best), smoothed
+};
+
+// sampled: plain average over the draws. integrated: the last point in closed form given the draws of those before it
+// (Rao-Blackwell); same expectation, smooth, less variance. Only q-EI has the second form.
+enum class Averaging { sampled, integrated };
+
+struct BatchOptions {
+  BatchScore score = BatchScore::improvement;
+  Averaging averaging = Averaging::integrated;
+  double ucb_beta = 2.0;        // > 0
+  double pi_temperature = 0.1;  // > 0, in units of the values; 0 for the indicator (without gradients)
+
+  void validate() const;
+};
+
+// Scores sets of points one by one: the points already added and one candidate, the value of each at its own epoch, on
+// the same draws. Larger is better; scores of one state are comparable with each other.
+class BatchImprovement {
+ public:
+  BatchImprovement(JointDraws draws, double best, const BatchOptions& options = {});
+
+  const JointDraws& draws() const { return draws_; }
+
+  // Scores of candidates (slope rows and value row each), with the first `draws` draws, 0 for all. log_scores of q-EI
+  // are finite where the score itself underflows.
+  Vector scores(const std::vector<Rows>& candidates, int draws = 0) const;
+  Vector log_scores(const std::vector<Rows>& candidates, int draws = 0) const;
+
+  // Score and gradient in x of candidates, all draws: d x candidates.
+  struct Gradients {
+    Vector values;
+    Matrix gradients;
+  };
+  Gradients score_gradients(const std::vector<Rows>& candidates) const;
+
+  // What an ascent should climb, with its gradient: log of the score for q-EI, which has no plateaus, else the score.
+  Vector objective(const std::vector<Rows>& candidates, int draws = 0) const;
+  Gradients objective_gradients(const std::vector<Rows>& candidates) const;
+
+  // Adds the point; its draws stay.
+  void add(const Rows& point);
+
+ private:
+  struct PerDraw;  // score of each draw, and its derivatives in mean, sd and weight
+  PerDraw per_draw(const DrawExtension& at) const;
+  double centre_of(const DrawExtension& at, const Vector& weights) const;
+  double score_of(const DrawExtension& at) const;
+  double log_score_of(const DrawExtension& at) const;
+
+  JointDraws draws_;
+  double best_;
+  BatchOptions options_;
+  Vector reached_;  // N: best of the points so far in each draw, in the score's own units
+};
+
+}  // namespace bapi

@@ -1,0 +1,231 @@
+#include "bapi/gp/joint_draws.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "bapi/base/error.h"
+#include "bapi/gp/monotone_gp.h"
+#include "bapi/math/normal.h"
+#include "bapi/math/quasi_random.h"
+
+namespace bapi {
+
+namespace {
+
+// Below this bound the probability of being above it is 1 to the last bit: the draw is the unconstrained one.
+constexpr double kInactiveBound = -8.3;
+
+// T low(T^-1 dQ T^-T): the derivative of a Cholesky factor.
+Matrix factor_derivative(const Matrix& factor, const Matrix& derivative) {
+  Matrix inner = factor.triangularView<Eigen::Lower>().solve(derivative);
+  inner = factor.triangularView<Eigen::Lower>().solve(inner.transpose()).transpose();
+  inner.triangularView<Eigen::StrictlyUpper>().setZero();
+  inner.diagonal() *= 0.5;
+  return factor.triangularView<Eigen::Lower>() * inner;
+}
+
+}  // namespace
+
+BaseSamples BaseSamples::draw(int draws, int points, int slopes, Rng& rng) {
+  const Matrix all = scrambled_sobol_points(draws, points * (slopes + 1), rng);
+  BaseSamples base{Matrix(draws, points * slopes), Matrix(draws, points)};
+  for (int i = 0; i < points; ++i) {
+    // The value of a point comes first: early dimensions are spread best, and values matter more than slopes.
+    base.normals.col(i) = all.col(i * (slopes + 1)).unaryExpr([](double u) { return normal_quantile(u); });
+    base.uniforms.middleCols(i * slopes, slopes) = all.middleCols(i * (slopes + 1) + 1, slopes);
+  }
+  return base;
+}
+
+JointDraws::JointDraws(const ExactGp& gp, SlopeConstraint slopes, BaseSamples base, double value_jitter)
+    : gp_(gp), slopes_(std::move(slopes)), base_(std::move(base)) {
+  const int s = slopes_.size();
+  check(base_.uniforms.rows() == base_.normals.rows() && base_.uniforms.cols() == s * base_.normals.cols(),
+        "joint draws: uniforms and normals do not fit");
+  log_survival_ = base_.uniforms.unaryExpr([](double u) { return std::log1p(-u); });
+  plain_normals_ = base_.uniforms.unaryExpr([](double u) { return normal_quantile(u); });
+  alpha_ = gp.alpha();
+  rows_.x.resize(0, gp.rows().dim());
+  rows_.max_epoch = gp.rows().max_epoch;
+  whitened_.resize(gp.size(), 0);
+  solved_.resize(gp.size(), 0);
+  factor_.resize(0, 0);
+  zeta_.resize(draws(), 0);
+  values_.resize(draws(), capacity());
+  log_weights_ = Vector::Zero(draws());
+
+  // Everything but the value's time is fixed; the value's own variance is set per extension.
+  corner_prior_ = Matrix::Zero(s + 1, s + 1);
+  corner_prior_.diagonal().head(s) = slopes_.noise;
+  corner_prior_(s, s) = value_jitter * gp.parameters().kernel.amplitude;
+}
+
+std::vector<DrawExtension> JointDraws::extend(const std::vector<Rows>& rows, int draws) const {
+  check(points_ < capacity(), "joint draws: no base samples are left");
+  if (rows.empty()) return {};
+  Rows all = rows.front();
+  for (std::size_t i = 1; i < rows.size(); ++i) all.append(rows[i]);
+  const Matrix whitened = gp_.whitened_cross(all);
+  Matrix above(factor_.rows(), all.size());
+  if (factor_.rows() > 0) {
+    above = gp_.covariance().cross(rows_, all);
+    above.noalias() -= whitened_.transpose() * whitened;
+    factor_.triangularView<Eigen::Lower>().solveInPlace(above);
+  }
+  std::vector<DrawExtension> extensions;
+  extensions.reserve(rows.size());
+  const int per_point = slopes_.size() + 1;
+  const int used = draws == 0 ? this->draws() : std::min(draws, this->draws());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    check(rows[i].size() == per_point, "joint draws: a point has the wrong number of rows");
+    const auto first = static_cast<Eigen::Index>(i) * per_point;
+    extensions.push_back(
+        extend_one(rows[i], whitened.middleCols(first, per_point), above.middleCols(first, per_point), used));
+  }
+  return extensions;
+}
+
+DrawExtension JointDraws::extend_one(Rows rows, Matrix whitened, const Matrix& above, int draws) const {
+  const int s = slopes_.size();
+  DrawExtension next;
+  next.expectation = gp_.prior_mean(rows) + whitened.transpose() * gp_.residual();
+  const Matrix prior = gp_.covariance().gram(rows);
+  Matrix covariance = prior + corner_prior_;
+  covariance.noalias() -= whitened.transpose() * whitened;
+  covariance.noalias() -= above.transpose() * above;
+  next.corner = factor_of_small(covariance, prior.diagonal());
+  next.rows = std::move(rows);
+  next.whitened = std::move(whitened);
+  next.above = above;
+
+  Matrix centre = next.expectation.transpose().replicate(draws, 1);
+  if (above.rows() > 0) centre.noalias() += zeta_.topRows(draws) * above;
+  next.zeta.resize(draws, s);
+  next.bound.resize(draws, s);
+  next.bound_hazard.resize(draws, s);
+  next.log_weights = log_weights_.head(draws);
+  const Eigen::Index column = static_cast<Eigen::Index>(points_) * s;
+  for (int k = 0; k < s; ++k) {
+    if (k > 0) centre.col(k).noalias() += next.zeta.leftCols(k) * next.corner.row(k).head(k).transpose();
+    const double scale = next.corner(k, k);
+    for (int j = 0; j < draws; ++j) {
+      const double bound = -centre(j, k) / scale;
+      next.bound(j, k) = bound;
+      if (bound < kInactiveBound) {
+        next.zeta(j, k) = plain_normals_(j, column + k);
+        next.bound_hazard(j, k) = 0.0;
+        continue;
+      }
+      const NormalTail tail = normal_tail_and_hazard(bound);
+      next.bound_hazard(j, k) = tail.hazard;
+      next.log_weights[j] += tail.log_tail;
+      next.zeta(j, k) = std::max(bound, normal_tail_quantile(tail.log_tail + log_survival_(j, column + k)));
+    }
+  }
+  if (s > 0) centre.col(s).noalias() += next.zeta * next.corner.row(s).head(s).transpose();
+  next.mean = centre.col(s);
+  next.sd = next.corner(s, s);
+  check(next.log_weights.size() == 0 || !next.log_weights.hasNaN(), "joint draws: NaN among the weights");
+  return next;
+}
+
+std::vector<DrawGradient> JointDraws::gradients(const std::vector<DrawExtension>& extensions) const {
+  std::vector<DrawGradient> result;
+  if (extensions.empty()) return result;
+  const int per_point = slopes_.size() + 1;
+  Matrix solved(gp_.size(), static_cast<Eigen::Index>(extensions.size()) * per_point);
+  for (std::size_t i = 0; i < extensions.size(); ++i) {
+    solved.middleCols(static_cast<Eigen::Index>(i) * per_point, per_point) = extensions[i].whitened;
+  }
+  solved = gp_.factor().solve_lower_transposed(std::move(solved));
+  for (std::size_t i = 0; i < extensions.size(); ++i) {
+    result.push_back(
+        gradient_of(extensions[i], solved.middleCols(static_cast<Eigen::Index>(i) * per_point, per_point)));
+  }
+  return result;
+}
+
+DrawGradient JointDraws::gradient_of(const DrawExtension& at, const Matrix& solved) const {
+  const int s = slopes_.size();
+  const Eigen::Index n = at.mean.size();
+  const Eigen::Index m = factor_.rows();
+  const Eigen::Index d = at.rows.dim();
+  check(n == draws(), "joint draws: gradients need all draws");
+  DrawGradient gradient{Matrix::Zero(n, d), Matrix(n, d), Vector(d)};
+
+  // dK(Z, rows)^T contracted with everything it meets: a, L^-T V of these rows, L^-T V of the rows before.
+  Matrix weights(gp_.size(), 1 + (s + 1) + m);
+  weights << alpha_, solved, solved_;
+  const std::vector<Matrix> over_data = gp_.covariance().contracted_x_gradients(gp_.rows(), at.rows, weights);
+  std::vector<Matrix> over_rows;
+  if (m > 0) over_rows = gp_.covariance().contracted_x_gradients(rows_, at.rows, Matrix::Identity(m, m));
+
+  // d zeta / d bound = hazard(bound) / hazard(zeta).
+  Matrix ratio(n, s);
+  for (int k = 0; k < s; ++k) {
+    for (Eigen::Index j = 0; j < n; ++j) {
+      const double hazard = at.bound_hazard(j, k);
+      ratio(j, k) = hazard == 0.0 ? 0.0 : hazard / normal_hazard(at.zeta(j, k));
+    }
+  }
+
+  Matrix dzeta(n, s);
+  for (Eigen::Index j = 0; j < d; ++j) {
+    const Matrix& data = over_data[static_cast<std::size_t>(j)];
+    Matrix dcovariance = -data.middleCols(1, s + 1);
+    Matrix dabove(m, s + 1);
+    if (m > 0) {
+      dabove = (over_rows[static_cast<std::size_t>(j)] - data.rightCols(m)).transpose();
+      factor_.triangularView<Eigen::Lower>().solveInPlace(dabove);
+      dcovariance.noalias() -= dabove.transpose() * at.above;
+    }
+    const Matrix symmetric = dcovariance + dcovariance.transpose();
+    const Matrix dcorner = factor_derivative(at.corner, symmetric);
+
+    Matrix dcentre = data.col(0).transpose().replicate(n, 1);
+    if (m > 0) dcentre.noalias() += zeta_ * dabove;
+    for (int k = 0; k <= s; ++k) {
+      for (int i = 0; i < std::min(k, s); ++i) {
+        dcentre.col(k) += dcorner(k, i) * at.zeta.col(i) + at.corner(k, i) * dzeta.col(i);
+      }
+      if (k == s) break;
+      const Vector dbound = -(dcentre.col(k) + dcorner(k, k) * at.bound.col(k)) / at.corner(k, k);
+      dzeta.col(k) = ratio.col(k).cwiseProduct(dbound);
+      gradient.log_weights.col(j) -= at.bound_hazard.col(k).cwiseProduct(dbound);
+    }
+    gradient.mean.col(j) = dcentre.col(s);
+    gradient.sd[j] = dcorner(s, s);
+  }
+  return gradient;
+}
+
+void JointDraws::append(const DrawExtension& next) {
+  const int s = slopes_.size();
+  const Eigen::Index m = factor_.rows();
+  const Eigen::Index n = draws();
+  check(next.mean.size() == n && next.above.rows() == m && points_ < capacity(),
+        "joint draws: the extension belongs to another state");
+  Matrix factor = Matrix::Zero(m + s + 1, m + s + 1);
+  factor.topLeftCorner(m, m) = factor_;
+  factor.bottomLeftCorner(s + 1, m) = next.above.transpose();
+  factor.bottomRightCorner(s + 1, s + 1) = next.corner.triangularView<Eigen::Lower>();
+  factor_ = std::move(factor);
+  whitened_.conservativeResize(Eigen::NoChange, m + s + 1);
+  whitened_.rightCols(s + 1) = next.whitened;
+  solved_.conservativeResize(Eigen::NoChange, m + s + 1);
+  solved_.rightCols(s + 1) = gp_.factor().solve_lower_transposed(next.whitened);
+  zeta_.conservativeResize(Eigen::NoChange, m + s + 1);
+  zeta_.middleCols(m, s) = next.zeta;
+  zeta_.col(m + s) = base_.normals.col(points_);
+  values_.col(points_) = next.mean + next.sd * base_.normals.col(points_);
+  log_weights_ = next.log_weights;
+  if (points_ == 0) {
+    rows_ = next.rows;
+  } else {
+    rows_.append(next.rows);
+  }
+  ++points_;
+}
+
+}  // namespace bapi
