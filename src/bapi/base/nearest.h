@@ -6,8 +6,9 @@
 
 namespace bapi {
 
-// The word of `known` that `word` was probably meant to be: fewest edits (insert, delete, replace, swap neighbours), at
-// most a third of its length and at least one allowed; empty if none is that near.
+// The known name that `word` was probably meant to be, for messages about unknown names; empty if none is near. Counts
+// letters that are wrong, missing, too many or swapped with their neighbour, regardless of case; one letter in three
+// may be off, and one in a shorter word, but never all. A name that begins with `word` (three letters or more) is near.
 std::string nearest(std::string_view word, std::span<const std::string> known);
 
 }  // namespace bapi

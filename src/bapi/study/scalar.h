@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string_view>
+
+#include "bapi/space/space.h"
+
+namespace bapi {
+
+// The value of an unquoted word, by the rules of YAML 1.2: true and false, integers, numbers (1e-6 and .5 as well),
+// else a string. Empty, `~` and `null` are std::monostate; an integer beyond 64 bits is a double.
+Value parse_scalar(std::string_view text);
+
+// One of `options`; numbers in increasing order are neighbours of each other.
+Choice choice_of(std::vector<Value> options);
+
+}  // namespace bapi

@@ -1,0 +1,532 @@
+#include "bapi/study/spec_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "bapi/base/error.h"
+#include "bapi/base/rng.h"
+
+namespace bapi {
+namespace {
+
+using namespace std::string_literals;
+
+constexpr std::int64_t operator""_i(unsigned long long value) { return static_cast<std::int64_t>(value); }
+
+// A complete file, in which tests replace or add lines.
+struct Lines {
+  std::string command = "command: [./train, --lr, \"${lr}\"]";
+  std::string metric = "metric: {name: accuracy, goal: maximize}";
+  std::string budget = "budget: 30m";
+  std::string epochs = "epochs: 100";
+  std::string parameters = "parameters: {lr: {min: 0.1, max: 1.0}}";
+  std::string more = {};
+
+  std::string text() const {
+    std::string joined;
+    for (const std::string& line : {command, metric, budget, epochs, parameters, more}) {
+      if (!line.empty()) joined += line + "\n";
+    }
+    return joined;
+  }
+};
+
+StudySpec parse(const Lines& lines) { return parse_study_file(lines.text(), "study.yaml"); }
+
+std::string message_of(const std::string& text) {
+  try {
+    parse_study_file(text, "study.yaml");
+  } catch (const InvalidInput& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string message_of(const Lines& lines) { return message_of(lines.text()); }
+
+Param param(const std::string& text) {
+  return parse({.command = "command: [./train]", .parameters = "parameters:\n  x: " + text}).space.params().at(0);
+}
+
+Domain domain(const std::string& text) { return param(text).domain; }
+
+std::string param_message(const std::string& text) {
+  return message_of(Lines{.command = "command: [./train]", .parameters = "parameters:\n  x: " + text});
+}
+
+// ── what is read ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+TEST(SpecFile, ReadsEveryField) {
+  const StudySpec spec = parse_study_file(R"(
+name: mlp
+command: [python3, train.py, --lr, "${lr}", --out, "${checkpoint}"]
+metric: {name: loss, goal: minimize}
+budget: 30m
+deadline: 1h
+epochs: {min: 2, max: 100}
+workers: 2
+seed: 18446744073709551615
+policy: {name: hyperband, eta: 3, mode: fast, share: 0.5, strict: true}
+checkpoint: none
+grace: 5s
+report_timeout: 10m
+max_failures: 3
+env: {OMP_NUM_THREADS: 1, MODE: fast, EMPTY: }
+parameters:
+  lr:       {min: 1e-6, max: 1, log: true}
+  units:    {min: 16, max: 256, type: int, log: true}
+  optimizer: {values: [sgd, adam]}
+  momentum: {min: 0.1, max: 0.9, when: {optimizer: sgd}}
+  depth:    {value: 3}
+)",
+                                          "dir/study.yaml");
+  StudySpec expected;
+  expected.name = "mlp";
+  expected.command = {"python3", "train.py", "--lr", "${lr}", "--out", "${checkpoint}"};
+  expected.metric = {.name = "loss", .goal = Goal::minimize};
+  expected.budget = {.limit = 1800.0};
+  expected.deadline = 3600.0;
+  expected.epochs = {.min = 2, .max = 100};
+  expected.workers = 2;
+  expected.seed = 18446744073709551615u;
+  expected.policy = {.name = "hyperband",
+                     .options = {{"eta", 3_i}, {"mode", "fast"s}, {"share", 0.5}, {"strict", true}}};
+  expected.checkpoint = Checkpoint::none;
+  expected.grace = 5.0;
+  expected.report_timeout = 600.0;
+  expected.max_failures = 3;
+  expected.env = {{"OMP_NUM_THREADS", "1"}, {"MODE", "fast"}, {"EMPTY", ""}};
+  expected.space = Space({{.name = "lr", .domain = RealRange{.low = 1e-6, .high = 1.0, .scale = Scale::log}},
+                          {.name = "units", .domain = IntRange{.low = 16, .high = 256, .scale = Scale::log}},
+                          {.name = "optimizer", .domain = Choice{.options = {"sgd"s, "adam"s}}},
+                          {.name = "momentum",
+                           .domain = RealRange{.low = 0.1, .high = 0.9},
+                           .when = {{.param = "optimizer", .values = {"sgd"s}}}},
+                          {.name = "depth", .domain = Constant{3_i}}});
+  EXPECT_EQ(spec, expected);
+}
+
+TEST(SpecFile, FieldsLeftOutHaveTheirDefaults) {
+  const StudySpec spec = parse({});
+  EXPECT_EQ(spec.name, "study");
+  EXPECT_EQ(spec.epochs, (EpochRange{.min = 1, .max = 100}));
+  EXPECT_EQ(spec.deadline, std::nullopt);
+  const StudySpec defaults;
+  EXPECT_EQ(spec.workers, defaults.workers);
+  EXPECT_EQ(spec.seed, defaults.seed);
+  EXPECT_EQ(spec.policy, defaults.policy);
+  EXPECT_EQ(spec.checkpoint, defaults.checkpoint);
+  EXPECT_EQ(spec.grace, defaults.grace);
+  EXPECT_EQ(spec.report_timeout, defaults.report_timeout);
+  EXPECT_EQ(spec.max_failures, defaults.max_failures);
+}
+
+TEST(SpecFile, TheStudyIsCalledAfterItsFile) {
+  EXPECT_EQ(parse_study_file(Lines{}.text(), "a/b.c/mlp.yaml").name, "mlp");
+  EXPECT_EQ(parse_study_file(Lines{}.text(), "plain").name, "plain");
+  EXPECT_EQ(parse_study_file(Lines{.more = "name: other"}.text(), "mlp.yaml").name, "other");
+}
+
+TEST(SpecFile, ReadsEveryFormOfBudget) {
+  const BudgetSpec half_hour = {.limit = 1800.0};
+  const BudgetSpec epochs = {.limit = 500.0, .unit = "epochs", .meter = Meter::epochs};
+  const std::vector<std::pair<std::string, BudgetSpec>> cases = {
+      {"30m", half_hour},
+      {"1800", half_hour},
+      {"1800s", half_hour},
+      {"0.5h", half_hour},
+      {"{limit: 30m}", half_hour},
+      {"{limit: 30, unit: minutes}", half_hour},
+      {"\"500 epochs\"", epochs},
+      {"500 epochs", epochs},
+      {"{limit: 500, unit: epochs}", epochs},
+      {"12 usd", {.limit = 12.0, .unit = "usd", .meter = Meter::reported}},
+      {"{limit: 12, unit: usd, per_hour: 2.5}",
+       {.limit = 12.0, .unit = "usd", .meter = Meter::seconds, .per_hour = 2.5}},
+      {"{limit: 3e6, unit: joule}", {.limit = 3e6, .unit = "joule", .meter = Meter::reported}}};
+  for (const auto& [text, budget] : cases) EXPECT_EQ(parse({.budget = "budget: " + text}).budget, budget) << text;
+}
+
+TEST(SpecFile, ReadsRangesByTheirBounds) {
+  EXPECT_EQ(domain("{min: 1e-6, max: 1}"), Domain(RealRange{.low = 1e-6, .high = 1.0}));
+  EXPECT_EQ(domain("{min: 1e-6, max: 1, log: true}"), Domain(RealRange{.low = 1e-6, .high = 1.0, .scale = Scale::log}));
+  EXPECT_EQ(domain("{min: 0.5, max: 1.5, log: false}"), Domain(RealRange{.low = 0.5, .high = 1.5}));
+  EXPECT_EQ(domain("{min: 0.5, max: 0.999, scale: log1m}"),
+            Domain(RealRange{.low = 0.5, .high = 0.999, .scale = Scale::log_complement}));
+  EXPECT_EQ(domain("{min: 1, max: 64, scale: log}"), Domain(IntRange{.low = 1, .high = 64, .scale = Scale::log}));
+  EXPECT_EQ(domain("{min: 1, max: 10}"), Domain(IntRange{.low = 1, .high = 10}));
+  EXPECT_EQ(domain("{min: 0, max: 1, type: int}"), Domain(IntRange{.low = 0, .high = 1}));
+  EXPECT_EQ(domain("{min: 0, max: 1, type: real}"), Domain(RealRange{.low = 0.0, .high = 1.0}));
+  EXPECT_EQ(domain("{min: 1, max: 10, type: float}"), Domain(RealRange{.low = 1.0, .high = 10.0}));
+}
+
+TEST(SpecFile, ReadsTheDistributionsOfWandb) {
+  EXPECT_EQ(domain("{distribution: uniform, min: 0, max: 1}"), Domain(RealRange{.low = 0.0, .high = 1.0}));
+  EXPECT_EQ(domain("{distribution: int_uniform, min: 0, max: 9}"), Domain(IntRange{.low = 0, .high = 9}));
+  const RealRange decades = {.low = 1e-5, .high = 0.1, .scale = Scale::log};
+  EXPECT_EQ(domain("{distribution: log_uniform_values, min: 1e-5, max: 0.1}"), Domain(decades));
+  EXPECT_EQ(domain("{distribution: inv_log_uniform_values, min: 1e-5, max: 0.1}"), Domain(decades));
+  EXPECT_EQ(domain("{distribution: log_uniform, min: -9, max: 0}"),
+            Domain(RealRange{.low = std::exp(-9.0), .high = 1.0, .scale = Scale::log}));
+  EXPECT_EQ(domain("{distribution: inv_log_uniform, min: 0, max: 9}"),
+            Domain(RealRange{.low = std::exp(-9.0), .high = 1.0, .scale = Scale::log}));
+  EXPECT_EQ(domain("{distribution: constant, value: 7}"), Domain(Constant{7_i}));
+  EXPECT_EQ(domain("{distribution: categorical, values: [a, b]}"), Domain(Choice{.options = {"a"s, "b"s}}));
+}
+
+TEST(SpecFile, QuantizedDistributionsAreIntegersOrGrids) {
+  EXPECT_EQ(domain("{distribution: q_uniform, min: 0.6, max: 9.4}"), Domain(IntRange{.low = 1, .high = 9}));
+  EXPECT_EQ(domain("{distribution: q_log_uniform_values, min: 16, max: 256}"),
+            Domain(IntRange{.low = 16, .high = 256, .scale = Scale::log}));
+  EXPECT_EQ(domain("{distribution: q_log_uniform, min: 0, max: 3}"),
+            Domain(IntRange{.low = 1, .high = 20, .scale = Scale::log}));
+  EXPECT_EQ(domain("{distribution: q_uniform, q: 8, min: 8, max: 32}"),
+            Domain(Choice{.options = {8_i, 16_i, 24_i, 32_i}, .order = Choice::Order::ordered}));
+  EXPECT_EQ(domain("{distribution: q_uniform, q: 0.1, min: 0, max: 0.3}"),
+            Domain(Choice{.options = {0.0, 0.1, 0.2, 0.3}, .order = Choice::Order::ordered}));
+}
+
+TEST(SpecFile, ListedValuesKeepTheirTypes) {
+  EXPECT_EQ(domain("{values: [true, 1, 1.0, one, \"1\", '2', \"true\"]}"),
+            Domain(Choice{.options = {true, 1_i, 1.0, "one"s, "1"s, "2"s, "true"s}}));
+  EXPECT_EQ(domain("{values: [16, 32, 64]}"),
+            Domain(Choice{.options = {16_i, 32_i, 64_i}, .order = Choice::Order::ordered}));
+  EXPECT_EQ(domain("{values: [64, 16]}"), Domain(Choice{.options = {64_i, 16_i}}));
+  EXPECT_EQ(domain("{values: [1e-3, 1e-2]}"), Domain(Choice{.options = {1e-3, 1e-2}, .order = Choice::Order::ordered}));
+  EXPECT_EQ(domain("{value: \"3\"}"), Domain(Constant{"3"s}));
+  EXPECT_EQ(domain("{value: off}"), Domain(Constant{"off"s}));
+}
+
+TEST(SpecFile, ConditionsTakeOneOrSeveralValues) {
+  const StudySpec spec = parse({.parameters = R"(parameters:
+  lr: {min: 0.0, max: 2.0}
+  opt: {values: [sgd, adam, lion]}
+  layers: {min: 1, max: 5}
+  a: {value: 1, when: {opt: [sgd, lion], layers: 2}}
+  b: {value: 1, when: {lr: 1}})"});
+  EXPECT_EQ(
+      spec.space.params()[3].when,
+      (std::vector<Condition>{{.param = "opt", .values = {"sgd"s, "lion"s}}, {.param = "layers", .values = {2_i}}}));
+  EXPECT_EQ(spec.space.params()[4].when, (std::vector<Condition>{{.param = "lr", .values = {1.0}}}));
+}
+
+TEST(SpecFile, ArgumentsAreTakenAsWritten) {
+  EXPECT_EQ(parse({.command = "command: [./train, 3, 1e-6, true, \"a b\", \"\", \"--x=${lr}\"]"}).command,
+            (std::vector<std::string>{"./train", "3", "1e-6", "true", "a b", "", "--x=${lr}"}));
+}
+
+TEST(SpecFile, BlockListsNeedNoQuotesForMacros) {
+  EXPECT_EQ(parse({.command = "command:\n  - ./train\n  - --lr=${lr}\n  - a b"}).command,
+            (std::vector<std::string>{"./train", "--lr=${lr}", "a b"}));
+}
+
+// ── what is refused ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+TEST(SpecFile, WhatIsNotAMappingIsRefused) {
+  EXPECT_EQ(message_of(""),
+            "study.yaml:1:1: found nothing, expected a mapping with command, metric, budget, epochs and parameters");
+  EXPECT_EQ(message_of("# nothing\n"),
+            "study.yaml:1:1: found nothing, expected a mapping with command, metric, budget, epochs and parameters");
+  EXPECT_EQ(message_of("- a\n- b\n"),
+            "study.yaml:1:1: found a list, expected a mapping with command, metric, budget, epochs and parameters");
+  EXPECT_EQ(message_of("hello\n"),
+            "study.yaml:1:1: found 'hello', expected a mapping with command, metric, budget, epochs and parameters");
+  EXPECT_EQ(message_of(Lines{}.text() + "---\nname: b\n"),
+            "study.yaml:6:1: found more after the end of the study, expected nothing");
+}
+
+TEST(SpecFile, BrokenYamlIsRefusedWithItsPlace) {
+  EXPECT_EQ(message_of("name: a\nmetric: {name: b\n"), "study.yaml:3:1: not YAML: end of map flow not found");
+  EXPECT_EQ(message_of("name: a\n\tmetric: b\n"), "study.yaml:2:1: not YAML: illegal tab when looking for indentation");
+  EXPECT_EQ(message_of("name: a\ncommand: [./train, --lr, ${lr}]\n"),
+            "study.yaml:2:27: not YAML: end of sequence flow not found; inside [ ] a macro needs quotes: \"${name}\"");
+  EXPECT_EQ(message_of("name: *nowhere\n"), "study.yaml:1:7: not YAML: the referenced anchor is not defined");
+  EXPECT_EQ(message_of("name: a: b\n"), "study.yaml:1:8: not YAML: illegal map value");
+}
+
+TEST(SpecFile, MistakesInTheFields) {
+  const std::vector<std::pair<Lines, std::string>> cases = {
+      {{.more = "budgets: 3"}, "study.yaml:6:1: unknown key 'budgets'; did you mean 'budget'?"},
+      {{.more = "colour: red"},
+       "study.yaml:6:1: unknown key 'colour', expected one of name, command, metric, budget, deadline, epochs, "
+       "workers, seed, policy, parameters, checkpoint, grace, report_timeout, max_failures, env"},
+      {{.more = "method: bayes"},
+       "study.yaml:6:1: key 'method' is not one of bapi's; write 'policy', for example policy: hyperband (`bapi "
+       "policies` lists them)"},
+      {{.more = "program: train.py"},
+       "study.yaml:6:1: key 'program' is not one of bapi's; write 'command', for example command: [python3, train.py, "
+       "\"${args}\"]"},
+      {{.more = "early_terminate: {type: hyperband}"},
+       "study.yaml:6:1: key 'early_terminate' is not one of bapi's; the policy decides when a trial ends, for example "
+       "policy: hyperband"},
+      {{.more = "run_cap: 20"},
+       "study.yaml:6:1: key 'run_cap' is not one of bapi's; write 'budget', for example budget: 500 epochs"},
+      {{.more = "epochs: 3"}, "study.yaml:6:1: key 'epochs' is given twice, first in line 4"},
+      {{.more = "[a]: 3"}, "study.yaml:6:1: found a list or mapping, expected a word as key"},
+      {{.command = ""},
+       "study.yaml:1:1: found no 'command', expected for example command: [python3, train.py, --lr, \"${lr}\"]"},
+      {{.metric = ""},
+       "study.yaml:1:1: found no 'metric', expected for example metric: {name: accuracy, goal: maximize}"},
+      {{.budget = ""}, "study.yaml:1:1: found no 'budget', expected for example budget: 30m"},
+      {{.epochs = ""}, "study.yaml:1:1: found no 'epochs', expected for example epochs: {min: 1, max: 100}"},
+      {{.parameters = ""},
+       "study.yaml:1:1: found no 'parameters', expected for example parameters: {lr: {min: 1e-6, max: 1, log: true}}"},
+      {{.command = "command: python3 train.py --lr ${lr}"},
+       "study.yaml:1:10: command: found a string, expected a list with one item per argument, because there is no "
+       "shell: [python3, train.py, --lr, \"${lr}\"]"},
+      {{.command = "command: {a: b}"},
+       "study.yaml:1:10: command: found a mapping, expected a list with one item per argument"},
+      {{.command = "command: []"}, "study.yaml:1:10: command: found no program, expected at least its name"},
+      {{.command = "command: [./train, ~]"},
+       "study.yaml:1:20: command[1]: found nothing, expected an argument; quote it if it is a word that YAML knows"},
+      {{.command = "command: [./train, [a]]"}, "study.yaml:1:20: command[1]: found a list, expected an argument"},
+      {{.command = "command: [./train, \"${LR}\"]"},
+       "study.yaml:1:20: command[1]: unknown macro ${LR}; did you mean ${lr}?"},
+      {{.command = "command: [./train, \"${learning_rate}\"]"},
+       "study.yaml:1:20: command[1]: unknown macro ${learning_rate}; expected a parameter or one of args, config, "
+       "trial, dir, checkpoint, from, until (there is no shell, and no environment)"},
+      {{.command = "command: [./train, \"${lr\"]"},
+       "study.yaml:1:20: command[1]: '${lr' is not closed, expected ${name}"},
+      {{.metric = "metric: accuracy"},
+       "study.yaml:2:9: metric: found 'accuracy', expected {name: accuracy, goal: maximize}"},
+      {{.metric = "metric: {name: accuracy}"},
+       "study.yaml:2:9: metric: found no 'goal', expected for example goal: maximize"},
+      {{.metric = "metric: {goal: maximize}"},
+       "study.yaml:2:9: metric: found no 'name', expected for example name: accuracy"},
+      {{.metric = "metric: {name: accuracy, goal: maximise}"},
+       "study.yaml:2:32: metric.goal: found 'maximise', expected maximize or minimize"},
+      {{.metric = "metric: {name: accuracy, gaol: maximize}"},
+       "study.yaml:2:26: metric: unknown key 'gaol'; did you mean 'goal'?"},
+      {{.budget = "budget: lots"},
+       "study.yaml:3:9: budget: found 'lots', expected a budget such as 30m, 2h, '500 epochs' or '12 usd'"},
+      {{.budget = "budget: 30 minuts"}, "study.yaml:3:9: budget: unknown unit 'minuts'; did you mean 'minutes'?"},
+      {{.budget = "budget: [30m]"},
+       "study.yaml:3:9: budget: found a list, expected a budget such as 30m, 2h, '500 epochs' or '12 usd'"},
+      {{.budget = "budget: 0"}, "study.yaml:3:1: budget: limit = 0, must be positive and finite"},
+      {{.budget = "budget: {unit: usd}"},
+       "study.yaml:3:9: budget: found no 'limit', expected for example {limit: 12, unit: usd, per_hour: 2.5}"},
+      {{.budget = "budget: {limit: 12, per_hour: 3}"},
+       "study.yaml:3:31: budget.per_hour: needs a unit beside it, for example unit: usd"},
+      {{.budget = "budget: {limit: 12, unit: epochs, per_hour: 3}"},
+       "study.yaml:3:45: budget.per_hour: has no meaning in epochs"},
+      {{.budget = "budget: {limit: twelve, unit: usd}"},
+       "study.yaml:3:17: budget.limit: found 'twelve', expected a number"},
+      {{.budget = "budget: {limit: 12, unit: epocs}"},
+       "study.yaml:3:27: budget.unit: unknown unit 'epocs'; did you mean 'epochs'?"},
+      {{.budget = "budget: {limit: 12, unit: usd, per_hour: -1}"},
+       "study.yaml:3:1: budget: per_hour = -1, must be positive and finite"},
+      {{.epochs = "epochs: many"}, "study.yaml:4:9: epochs: found 'many', expected an integer or {min: 1, max: 100}"},
+      {{.epochs = "epochs: 1.5"}, "study.yaml:4:9: epochs: found '1.5', expected an integer or {min: 1, max: 100}"},
+      {{.epochs = "epochs: 0"}, "study.yaml:4:1: epochs: max = 0 is below min = 1"},
+      {{.epochs = "epochs: {min: 1}"},
+       "study.yaml:4:9: epochs: found no 'max', expected for example {min: 1, max: 100}"},
+      {{.epochs = "epochs: {min: 9, max: 3}"}, "study.yaml:4:1: epochs: max = 3 is below min = 9"},
+      {{.epochs = "epochs: 99999999999"}, "study.yaml:4:9: epochs: found '99999999999', expected a smaller integer"},
+      {{.more = "name: a/b"},
+       "study.yaml:6:1: name: \"a/b\"; expected letters, digits, '.', '-', '_', beginning with a letter or digit"},
+      {{.more = "name: "}, "study.yaml:6:1: name: found nothing, expected a name"},
+      {{.more = "deadline: soon"},
+       "study.yaml:6:11: deadline: found 'soon', expected a duration such as 90s, 30m, 2h, 1h30m or seconds"},
+      {{.more = "deadline: 0"}, "study.yaml:6:1: deadline: 0 seconds, must be positive"},
+      {{.more = "workers: two"}, "study.yaml:6:10: workers: found 'two', expected an integer"},
+      {{.more = "workers: \"2\""}, "study.yaml:6:10: workers: found \"2\", expected an integer"},
+      {{.more = "workers: 0"}, "study.yaml:6:1: workers: 0, must be at least 1"},
+      {{.more = "seed: -1"}, "study.yaml:6:7: seed: found '-1', expected an integer from 0 to 2^64 - 1"},
+      {{.more = "seed: 1.5"}, "study.yaml:6:7: seed: found '1.5', expected an integer from 0 to 2^64 - 1"},
+      {{.more = "policy: 3"},
+       "study.yaml:6:9: policy: found '3', expected a name such as hyperband, or {name: hyperband, eta: 3}"},
+      {{.more = "policy: {eta: 3}"},
+       "study.yaml:6:9: policy: found no 'name', expected for example {name: hyperband, eta: 3}"},
+      {{.more = "policy: {name: hyperband, eta: [3]}"},
+       "study.yaml:6:32: policy.eta: found a list, expected a number, a word, true or false"},
+      {{.more = "checkpoint: never"}, "study.yaml:6:13: checkpoint: found 'never', expected kept or none"},
+      {{.more = "checkpoint: ~"}, "study.yaml:6:1: checkpoint: found nothing, expected kept or none"},
+      {{.more = "grace: -1"},
+       "study.yaml:6:8: grace: found '-1', expected a duration such as 90s, 30m, 2h, 1h30m or seconds"},
+      {{.more = "report_timeout: 0"}, "study.yaml:6:1: report_timeout: 0 seconds, must be positive"},
+      {{.more = "max_failures: 0"}, "study.yaml:6:1: max_failures: 0, must be at least 1"},
+      {{.more = "env: [A]"}, "study.yaml:6:6: env: found a list, expected a mapping such as {OMP_NUM_THREADS: 1}"},
+      {{.more = "env: {BAPI_SEED: 3}"}, "study.yaml:6:7: env: BAPI_SEED is set by bapi itself"},
+      {{.more = "env: {A: [1]}"}, "study.yaml:6:10: env.A: found a list, expected a string"},
+      {{.more = "env: {\"A=B\": 1}"}, "study.yaml:6:7: env: expected a name without '='"},
+  };
+  for (const auto& [lines, message] : cases) EXPECT_EQ(message_of(lines), message);
+}
+
+TEST(SpecFile, MistakesInAParameter) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"3", "study.yaml:6:6: parameters.x: found '3', expected {min: 0.1, max: 1.0}, {values: [a, b]} or {value: 3}"},
+      {"[a, b]",
+       "study.yaml:6:6: parameters.x: found a list, expected {min: 0.1, max: 1.0}, {values: [a, b]} or {value: 3}"},
+      {"",
+       "study.yaml:6:3: parameters.x: found nothing, expected {min: 0.1, max: 1.0}, {values: [a, b]} or {value: 3}"},
+      {"{}",
+       "study.yaml:6:6: parameters.x: found no 'min', expected for example {min: 0.1, max: 1.0}, {values: [a, b]} or "
+       "{value: 3}"},
+      {"{min: 1}",
+       "study.yaml:6:6: parameters.x: found no 'max', expected for example {min: 0.1, max: 1.0}, {values: [a, b]} or "
+       "{value: 3}"},
+      {"{max: 1}",
+       "study.yaml:6:6: parameters.x: found no 'min', expected for example {min: 0.1, max: 1.0}, {values: [a, b]} or "
+       "{value: 3}"},
+      {"{minimum: 1, max: 3}",
+       "study.yaml:6:7: parameters.x: unknown key 'minimum', expected one of value, values, min, max, distribution, "
+       "log, scale, type, q, when"},
+      {"{min: 1, max: 3, colour: red}",
+       "study.yaml:6:23: parameters.x: unknown key 'colour', expected one of value, values, min, max, distribution, "
+       "log, scale, type, q, when"},
+      {"{min: one, max: 3}", "study.yaml:6:12: parameters.x.min: found 'one', expected a number"},
+      {"{min: 3.0, max: 1.0}", "study.yaml:6:3: parameters.x: min = 3 is not below max = 1"},
+      {"{min: 5, max: 3}", "study.yaml:6:3: parameters.x: min = 5 is above max = 3"},
+      {"{min: 0.0, max: 1.0, log: true}", "study.yaml:6:3: parameters.x: min = 0 with a log scale, must be positive"},
+      {"{min: 0.5, max: 1.0, scale: log1m}",
+       "study.yaml:6:3: parameters.x: max = 1 with a log1m scale, must be below 1"},
+      {"{min: 0.1, max: .inf}", "study.yaml:6:3: parameters.x: min = 0.1, max = inf; both must be finite"},
+      {"{min: 0, max: 1}",
+       "study.yaml:6:6: parameters.x: found {min: 0, max: 1}, which may be integers or real numbers; expected 'type: "
+       "int' or 'type: real' as well"},
+      {"{min: 0.1, max: 1.0, log: yes}", "study.yaml:6:32: parameters.x.log: found 'yes', expected true or false"},
+      {"{min: 0.1, max: 1.0, log: true, scale: log}",
+       "study.yaml:6:32: parameters.x.log: has no meaning beside 'scale'"},
+      {"{min: 0.1, max: 1.0, scale: loq}",
+       "study.yaml:6:34: parameters.x.scale: found 'loq', expected linear, log or log1m"},
+      {"{min: 1, max: 10, scale: log1m}",
+       "study.yaml:6:31: parameters.x.scale: found 'log1m', expected linear or log for an integer; or 'type: real'"},
+      {"{min: 0.1, max: 5, type: int}", "study.yaml:6:12: parameters.x.min: found '0.1', expected an integer"},
+      {"{min: 1, max: 5, type: bool}",
+       "study.yaml:6:29: parameters.x.type: found 'bool', expected int, integer, real or float"},
+      {"{min: 1, max: 5, q: 2}",
+       "study.yaml:6:26: parameters.x.q: needs a distribution beside it, for example distribution: q_uniform"},
+      {"{value: 3, min: 1}", "study.yaml:6:22: parameters.x.min: has no meaning beside 'value'"},
+      {"{value: [3]}", "study.yaml:6:14: parameters.x.value: found a list, expected a number, a word, true or false"},
+      {"{value: }", "study.yaml:6:7: parameters.x.value: found nothing, expected a number, a word, true or false"},
+      {"{value: .nan}", "study.yaml:6:14: parameters.x.value: found '.nan', expected a finite number"},
+      {"{value: 3, distribution: uniform}",
+       "study.yaml:6:31: parameters.x.distribution: found 'uniform', expected constant"},
+      {"{values: 3}", "study.yaml:6:15: parameters.x.values: found '3', expected a list"},
+      {"{values: []}", "study.yaml:6:3: parameters.x: values is an empty list"},
+      {"{values: [a, a]}", "study.yaml:6:3: parameters.x: value a is listed twice"},
+      {"{values: [a, ~]}",
+       "study.yaml:6:19: parameters.x.values[1]: found nothing, expected a number, a word, true or false"},
+      {"{values: [a, [b]]}",
+       "study.yaml:6:19: parameters.x.values[1]: found a list, expected a number, a word, true or false"},
+      {"{values: [a, b], log: true}", "study.yaml:6:28: parameters.x.log: has no meaning beside 'values'"},
+      {"{values: [a, b], probabilities: [0.5, 0.5]}",
+       "study.yaml:6:23: parameters.x: key 'probabilities' is not one of bapi's; every value is equally likely at "
+       "first"},
+      {"{min: 1, max: 5, distribution: constant}",
+       "study.yaml:6:37: parameters.x.distribution: found 'constant' without 'value'"},
+      {"{min: 1, max: 5, distribution: log_unifrom}",
+       "study.yaml:6:37: parameters.x.distribution: found 'log_unifrom', expected log_uniform"},
+      {"{min: 1, max: 5, distribution: pareto}",
+       "study.yaml:6:37: parameters.x.distribution: found 'pareto', expected one of constant, categorical, uniform, "
+       "int_uniform, q_uniform, log_uniform_values, log_uniform, q_log_uniform_values, q_log_uniform, "
+       "inv_log_uniform_values, inv_log_uniform"},
+      {"{min: 1, max: 5, distribution: log_normal}",
+       "study.yaml:6:37: parameters.x.distribution: found 'log_normal', but bapi searches between bounds; expected min "
+       "and max with uniform or log_uniform_values"},
+      {"{distribution: normal, mu: 0, sigma: 1}",
+       "study.yaml:6:29: parameters.x: key 'mu' is not one of bapi's; bapi searches between bounds: give min and max"},
+      {"{min: 1, max: 5, distribution: uniform, log: true}",
+       "study.yaml:6:51: parameters.x.log: has no meaning beside 'distribution'"},
+      {"{min: 1, max: 5, distribution: uniform, q: 2}",
+       "study.yaml:6:49: parameters.x.q: has no meaning beside 'uniform'"},
+      {"{min: 1.5, max: 5, distribution: int_uniform}",
+       "study.yaml:6:12: parameters.x.min: found '1.5', expected an integer"},
+      {"{min: 1, max: 5, distribution: q_uniform, q: 0}",
+       "study.yaml:6:51: parameters.x.q: found '0', expected a positive number"},
+      {"{min: 1, max: 5, distribution: q_uniform, q: 1e-6}",
+       "study.yaml:6:51: parameters.x.q: found '1e-6', expected at most 1000 steps between min and max"},
+      {"{min: 1, max: 5, distribution: q_log_uniform_values, q: 2}",
+       "study.yaml:6:62: parameters.x.q: found '2', expected 1 with a log scale; leave q out or list the values"},
+      {"{min: 0.1, max: 5, distribution: q_log_uniform_values}",
+       "study.yaml:6:3: parameters.x: min = 0 with a log scale, must be positive"},
+      {"{parameters: {y: {value: 1}}}",
+       "study.yaml:6:7: parameters.x: key 'parameters' is not one of bapi's; parameters are not nested; a name may "
+       "contain dots, and 'when' makes one conditional"},
+      {"{value: 1, when: x}",
+       "study.yaml:6:23: parameters.x.when: found 'x', expected a mapping such as {optimizer: sgd}"},
+      {"{value: 1, when: {y: 1}}", "study.yaml:6:24: parameters.x.when.y: there is no such parameter"},
+      {"{value: 1, when: {x: 1}}", "study.yaml:6:3: parameters.x: its conditions form a circle"},
+      {"{value: 1, when: {y: []}}", "study.yaml:6:27: parameters.x.when.y: found a list, expected at least one value"},
+      {"{value: 1, when: {y: ~}}",
+       "study.yaml:6:24: parameters.x.when.y: found nothing, expected a number, a word, true or false"},
+  };
+  for (const auto& [text, message] : cases) EXPECT_EQ(param_message(text), message);
+}
+
+TEST(SpecFile, MistakesAmongParameters) {
+  EXPECT_EQ(message_of(Lines{.parameters = "parameters: {}"}),
+            "study.yaml:5:13: parameters: found none, expected at least one parameter");
+  EXPECT_EQ(
+      message_of(Lines{.parameters = "parameters: [lr]"}),
+      "study.yaml:5:13: parameters: found a list, expected a mapping such as {lr: {min: 1e-6, max: 1, log: true}}");
+  EXPECT_EQ(message_of(Lines{.parameters = "parameters:\n  lr: {value: 1}\n  lr: {value: 2}"}),
+            "study.yaml:7:3: parameters: key 'lr' is given twice, first in line 6");
+  EXPECT_EQ(message_of(Lines{.parameters = "parameters:\n  lr: {value: 1}\n  dir: {value: 2}"}),
+            "study.yaml:7:3: parameters: the name 'dir' is taken by the macro ${dir}");
+  EXPECT_EQ(message_of(Lines{.parameters = "parameters:\n  lr: {value: 1}\n  a b: {value: 2}"}),
+            "study.yaml:7:3: parameters: 'a b' is no name; expected a letter, then letters, digits, '_', '-' and '.'");
+  EXPECT_EQ(message_of(Lines{.parameters = "parameters:\n  lr: {values: [1, 2]}\n  b: {value: 2, when: {lt: 1}}"}),
+            "study.yaml:7:24: parameters.b.when.lt: there is no such parameter; did you mean 'lr'?");
+  EXPECT_EQ(message_of(Lines{.parameters = "parameters:\n  lr: {values: [1, 2]}\n  b: {value: 2, when: {lr: 3}}"}),
+            "study.yaml:7:24: parameters.b.when.lr: 3 is not a value that lr can have");
+}
+
+TEST(SpecFile, AnyDamageToTheTextIsASpecOrInvalidInput) {
+  const std::string original = Lines{.more = "policy: {name: hyperband, eta: 3}\nenv: {A: 1}\nseed: 7"}.text();
+  const std::string characters = "{}[]:,-?&*!|>'\"%@`#~ \n\t0a$.";
+  Rng rng(1);
+  int refused = 0;
+  constexpr int kTexts = 2000;
+  for (int i = 0; i < kTexts; ++i) {
+    std::string text = original;
+    for (int edits = 1 + rng.below(3); edits > 0; --edits) {
+      const auto at = static_cast<std::size_t>(rng.below(static_cast<int>(text.size())));
+      const char character = characters[static_cast<std::size_t>(rng.below(static_cast<int>(characters.size())))];
+      text.replace(at, static_cast<std::size_t>(rng.below(3)), 1, character);
+    }
+    try {
+      parse_study_file(text, "study.yaml");
+    } catch (const InvalidInput& error) {
+      ++refused;
+      EXPECT_TRUE(std::string(error.what()).starts_with("study.yaml:")) << error.what();
+    }
+  }
+  EXPECT_GT(refused, kTexts / 2);
+}
+
+// ── files ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+class SpecFileOnDisk : public testing::Test {
+ protected:
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "bapi_spec_file_test";
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+};
+
+TEST_F(SpecFileOnDisk, IsReadUnderItsName) {
+  const std::string path = folder_ / "net.yaml";
+  std::ofstream(path) << Lines{}.text();
+  EXPECT_EQ(read_study_file(path).name, "net");
+}
+
+TEST_F(SpecFileOnDisk, ThatCannotBeReadIsRefused) {
+  const auto message = [](const std::string& path) {
+    try {
+      read_study_file(path);
+    } catch (const InvalidInput& error) {
+      return std::string(error.what());
+    }
+    return "no error"s;
+  };
+  const std::string missing = folder_ / "missing.yaml";
+  EXPECT_EQ(message(missing), missing + ": cannot be read: No such file or directory");
+  EXPECT_EQ(message(folder_), folder_.string() + ": cannot be read: Is a directory");
+}
+
+}  // namespace
+}  // namespace bapi
