@@ -1,0 +1,127 @@
+#include "bapi/run/recovery.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "bapi/run/failure_text.h"
+#include "bapi/run/process_file.h"
+#include "bapi/run/training_process.h"
+
+namespace bapi {
+namespace {
+
+constexpr double kSlack = 1e-9;              // sums of costs are compared with this relative tolerance
+constexpr double kNegligibleSeconds = 1e-6;  // of the difference of two instants
+
+double modified_at(const std::filesystem::path& file) {
+  struct stat status = {};
+  if (::stat(file.c_str(), &status) != 0) return 0.0;
+  return static_cast<double>(status.st_mtim.tv_sec) + 1e-9 * static_cast<double>(status.st_mtim.tv_nsec);
+}
+
+const EpochReport* as_epoch(const ReportLine& report) { return std::get_if<EpochReport>(&report); }
+
+// The process as the log knows it: what it has reported, and up to when it was charged.
+struct Known {
+  std::size_t reports = 0;  // how many of the first reports are in the log
+  Epoch reported = 0;
+  bool training = false;
+};
+
+// Reports are recorded in order. The last one that is in the log: that of the trial's last epoch, if this process
+// trained it; and, where reports have a price, the last that the trial's charges since the start pay for.
+Known known_part(const std::vector<ReportLine>& reports,
+                 const ProcessFile& file,
+                 const TrialProgress& progress,
+                 const ProcessAccount& account) {
+  const Cost charged = progress.spent - file.spent_before;
+  Known known;
+  Cost sum = 0.0;
+  Epoch before = 0;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const EpochReport* report = as_epoch(reports[i]);
+    if (!report || report->epoch == before || report->epoch < 1) continue;
+    if (before == 0 && report->epoch == file.from) continue;  // marks the end of start-up
+    before = report->epoch;
+    sum += account.price(*report);
+    const bool on_curve = report->epoch == progress.last_epoch() && report->epoch > file.recorded;
+    const bool paid = account.price(*report) > 0.0 && sum <= charged + kSlack * progress.spent;
+    if (on_curve || paid) known = {.reports = i + 1, .reported = report->epoch, .training = true};
+  }
+  return known;
+}
+
+// Without the process file (a power cut may tear it), only what is new beyond doubt counts.
+ProcessFile torn_file(const TrialProgress& progress, const StudySpec& spec, double now) {
+  return {.identity = {},
+          .started_at = now,
+          .spent_before = progress.spent,
+          .recorded = progress.last_epoch(),
+          .from = progress.last_epoch(),
+          .until = spec.epochs.max,
+          .max_epoch = spec.epochs.max};
+}
+
+void drop_recorded_epochs(std::vector<ReportLine>& reports, Epoch last) {
+  std::erase_if(reports, [&](const ReportLine& report) {
+    const EpochReport* epoch = as_epoch(report);
+    return !epoch || epoch->epoch <= last;
+  });
+}
+
+}  // namespace
+
+TrialProgress progress_of(const Trial& trial) {
+  TrialProgress progress;
+  for (const Measurement& m : trial.curve.points()) progress.epoch_costs.push_back(m.cost);
+  progress.spent = trial.spent();
+  return progress;
+}
+
+std::vector<Event> recover_process(
+    const StudySpec& spec, const Trial& trial, const TrialDir& dir, TrialProgress& progress, double now) {
+  const std::optional<ProcessFile> found = read_process_file(dir.process());
+  ProcessFile file = torn_file(progress, spec, now);
+  if (found) file = *found;
+  const Leftovers leftovers = found ? end_leftovers(file.identity, "BAPI_DIR=" + dir.root.string()) : Leftovers::none;
+
+  ReportReader::Batch batch = ReportReader(dir, file.report_offset, file.log_offset, spec.metric.name).read_rest();
+  if (!found) drop_recorded_epochs(batch.reports, progress.last_epoch());
+  const double last_sign = std::max(modified_at(dir.process()), batch.written_at);
+  const double gone = leftovers == Leftovers::ended ? now : std::min(now, last_sign);
+  const double charged = std::max(0.0, spec.budget.to_seconds(progress.spent - file.spent_before));
+  const double charged_until = std::max(file.started_at, std::min(gone, file.started_at + charged));
+
+  ProcessAccount::Opening opening = {
+      .trial = trial.id, .from = file.from, .max_epoch = file.max_epoch, .charged_until = charged_until};
+  const Known known = known_part(batch.reports, file, progress, ProcessAccount(spec, progress, opening));
+  opening.reported = known.reported;
+  opening.training = known.training || charged > 0.0;
+  batch.reports.erase(batch.reports.begin(), batch.reports.begin() + static_cast<std::ptrdiff_t>(known.reports));
+
+  std::vector<Event> facts;
+  ProcessAccount account(spec, progress, opening);
+  bool open = trial.segment_open;
+  const double written_at = std::clamp(batch.written_at, charged_until, std::max(charged_until, gone));
+  for (const TimedReport& timed : spread(std::move(batch.reports), charged_until, written_at)) {
+    if (trial.state == TrialState::failed) break;
+    const Reading reading = account.take(timed.report, timed.at, facts);
+    if (open && progress.last_epoch() >= trial.until) {
+      facts.emplace_back(SegmentDone{.trial = trial.id});
+      open = false;
+    }
+    if (reading.kind == Reading::Kind::beyond) break;
+    if (reading.kind == Reading::Kind::failure) {
+      if (open && progress.last_epoch() < file.until) {
+        facts.emplace_back(TrialFailed{.trial = trial.id, .message = failure_text(reading.message, "")});
+      }
+      break;
+    }
+  }
+  const OverheadKind kind = trial.state == TrialState::failed ? OverheadKind::failed : OverheadKind::grace;
+  if (gone - account.charged_until() > kNegligibleSeconds) account.close(kind, gone, facts);
+  return facts;
+}
+
+}  // namespace bapi

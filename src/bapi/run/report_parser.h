@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "bapi/base/units.h"
+
+namespace bapi {
+
+// An epoch's result as the program wrote it; nothing is checked but the types.
+struct EpochReport {
+  Epoch epoch = 0;
+  std::optional<double> value;  // of the metric; may be NaN or infinite; missing where only the epoch was named
+  std::optional<double> cost;
+  std::string text;  // the JSON, cut to a length fit for messages
+  bool operator==(const EpochReport&) const = default;
+};
+
+// {"ready": true}: the program has started up and begins to train.
+struct ReadyReport {
+  bool operator==(const ReadyReport&) const = default;
+};
+
+// JSON, but not a report: `message` says what was found and what was expected.
+struct WrongReport {
+  std::string message;
+  bool operator==(const WrongReport&) const = default;
+};
+
+// Not a JSON object.
+struct NoReport {
+  bool operator==(const NoReport&) const = default;
+};
+
+using ReportLine = std::variant<EpochReport, ReadyReport, WrongReport, NoReport>;
+
+// One line of the report file. Python's NaN, Infinity and -Infinity are understood although JSON has none.
+ReportLine parse_report(std::string_view json, const std::string& metric);
+
+// The JSON after `bapi:` or `[tune-metric]:` in a line of output, wherever in the line it begins; nullopt if there is
+// no such tag followed by a brace.
+std::optional<std::string_view> tagged_report(std::string_view line);
+
+}  // namespace bapi
