@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "bapi/base/rng.h"
+#include "bapi/math/maximize.h"
+#include "bapi/math/types.h"
+
+namespace bapi {
+
+struct SearchOptions {
+  // Points of the screen, spread over the cube.
+  int raw_points = 512;
+
+  // Of these, how many of the best are improved by an ascent.
+  int starts = 6;
+
+  MaximizeOptions ascent{.max_iterations = 30, .relative_tolerance = 1e-5, .gradient_tolerance = 1e-5};
+
+  void validate() const;
+};
+
+// x -> the nearest valid x, for spaces in which not every point of the cube is a configuration.
+using Decoder = std::function<Vector(const Vector&)>;
+
+// What to maximise. Scores are comparable; both functions take points as columns, d x m.
+struct SearchObjective {
+  // Cheap enough for the whole screen; an approximation will do.
+  std::function<Vector(const Matrix& points)> screen;
+
+  // The score itself.
+  std::function<Vector(const Matrix& points)> score;
+
+  // The score with gradients.
+  BatchObjective ascend;
+};
+
+struct ScoredPoint {
+  Vector x;
+  double score = 0.0;
+};
+
+// The best points found in the unit cube, best first, no two the same; empty only if no score is finite. Scores are
+// those of decoded points, never of points in between. `anchors` (d x m) join the screen, together with points near
+// them: maxima often sit beside the best configurations known.
+std::vector<ScoredPoint> search_cube(const SearchObjective& objective,
+                                     int dimensions,
+                                     const Matrix& anchors,
+                                     const Decoder& decode,
+                                     const SearchOptions& options,
+                                     Rng& rng);
+
+}  // namespace bapi

@@ -1,0 +1,327 @@
+#include "bapi/planner/horizon.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "bapi/acquisition/improvement.h"
+#include "bapi/base/error.h"
+#include "bapi/gp/joint_draws.h"
+#include "bapi/gp/monotone_gp.h"
+#include "bapi/math/truncated_normal.h"
+#include "bapi/planner/conservative_stop.h"
+
+namespace bapi {
+
+namespace {
+
+// New configurations have no rows in the data; each position of the horizon gets a group that nobody else has.
+constexpr int kFirstNewGroup = -1000000;
+
+// How many points of a search may prove finished or too expensive before the position is given up.
+constexpr int kMaxTries = 12;
+
+// Rows of the data that a search looks around: the best values at hand.
+constexpr int kAnchors = 4;
+
+class Planner {
+ public:
+  Planner(const HorizonProblem& problem,
+          const HorizonOptions& options,
+          const SlopeConstraint& slopes,
+          const BaseSamples& base,
+          Rng& rng)
+      : problem_(problem),
+        options_(options),
+        slopes_(slopes),
+        rng_(rng),
+        batch_(JointDraws(problem.model, slopes, base, options.value_jitter), problem.best, options.acquisition),
+        open_(problem.candidates.size(), true) {
+    for (const PendingRun& run : problem.pending) batch_.add(rows_at(run.x, run.group, run.until));
+    for (std::size_t i = 0; i < open_.size(); ++i) open_[i] = problem.candidates[i].trained < problem.max_epoch;
+  }
+
+  Horizon plan() {
+    Horizon horizon;
+    horizon.budget_left = problem_.budget;
+    horizon.end = HorizonEnd::full;
+    while (std::ssize(horizon.runs) < options_.length) {
+      const std::optional<HorizonEnd> end = add_run(horizon);
+      if (end) {
+        horizon.end = *end;
+        break;
+      }
+    }
+    choose(horizon);
+    horizon.draws = batch_.draws().draws();
+    horizon.effective_draws = effective_size(batch_.draws().log_weights());
+    return horizon;
+  }
+
+ private:
+  // A point with its score at the last epoch.
+  struct Option {
+    Vector x;
+    int candidate = -1;
+    int group = 0;
+    Epoch trained = 0;
+    double score = 0.0;
+  };
+
+  Rows rows_at(const Vector& x, int group, Epoch epoch) const {
+    if (slopes_.max_epoch > 0) return slopes_.rows_and_value(x, group, epoch);
+    return slopes_.rows_and_value_at_tau(x, group, static_cast<double>(epoch) / problem_.max_epoch);
+  }
+
+  Rows value_at(const Vector& x, int group, Epoch epoch) const {
+    return Rows::of_curve(x, {epoch}, problem_.max_epoch, group);
+  }
+
+  // Adds the next run, or says why there is none.
+  std::optional<HorizonEnd> add_run(Horizon& horizon) {
+    bool too_expensive = false;
+    for (const Option& option : ranked_options()) {
+      const MonotoneGp posterior(problem_.model, Constraint::on_slopes(slopes_, option.x, option.group));
+      PlannedRun run = planned(option, posterior);
+      if (run.until <= run.from) {
+        if (option.candidate >= 0) open_[static_cast<std::size_t>(option.candidate)] = false;
+        continue;  // finished: nothing to gain
+      }
+      if (run.cost > horizon.budget_left) {
+        too_expensive = true;
+        const bool may_shorten = horizon.runs.empty() && options_.unaffordable == Unaffordable::shorten;
+        if (!may_shorten) return HorizonEnd::budget_spent;
+        if (!shorten(run, horizon.budget_left)) continue;
+      }
+      predict(run, posterior);
+      run.score = batch_.scores({rows_at(option.x, option.group, problem_.max_epoch)})[0];
+      horizon.least_log_probability = std::min(horizon.least_log_probability, posterior.log_probability());
+      horizon.budget_left -= run.cost;
+      batch_.add(rows_at(option.x, option.group, problem_.max_epoch));
+      if (option.candidate >= 0) open_[static_cast<std::size_t>(option.candidate)] = false;
+      horizon.runs.push_back(std::move(run));
+      return std::nullopt;
+    }
+    return too_expensive ? HorizonEnd::budget_spent : HorizonEnd::nothing_left;
+  }
+
+  std::vector<Option> ranked_options() {
+    std::vector<Option> options = listed_options();
+    if (problem_.new_configurations == NewConfigurations::from_cube) {
+      for (Option& option : searched_options()) options.push_back(std::move(option));
+    }
+    std::erase_if(options,
+                  [](const Option& option) { return !(option.score > -std::numeric_limits<double>::infinity()); });
+    std::stable_sort(
+        options.begin(), options.end(), [](const Option& a, const Option& b) { return a.score > b.score; });
+    return options;
+  }
+
+  std::vector<Option> listed_options() const {
+    std::vector<Option> options;
+    std::vector<Rows> rows;
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      if (!open_[i]) continue;
+      const RunCandidate& candidate = problem_.candidates[i];
+      options.push_back({candidate.x, static_cast<int>(i), candidate.group, candidate.trained, 0.0});
+      rows.push_back(rows_at(candidate.x, candidate.group, problem_.max_epoch));
+    }
+    if (options.empty()) return options;
+    if (std::ssize(options) <= options_.search.starts * 8) {
+      const Vector scores = batch_.objective(rows);
+      for (std::size_t i = 0; i < options.size(); ++i) options[i].score = scores[static_cast<Eigen::Index>(i)];
+      return options;
+    }
+    return screened(std::move(options), rows);
+  }
+
+  // A long list is screened on few draws; only the best are scored on all of them.
+  std::vector<Option> screened(std::vector<Option> options, const std::vector<Rows>& rows) const {
+    const Vector rough = batch_.objective(rows, options_.screen_draws);
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < options.size(); ++i) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return rough[static_cast<Eigen::Index>(a)] > rough[static_cast<Eigen::Index>(b)];
+    });
+    order.resize(std::min<std::size_t>(order.size(), static_cast<std::size_t>(options_.search.starts) * 4 + kMaxTries));
+    std::vector<Option> best;
+    std::vector<Rows> best_rows;
+    for (const std::size_t i : order) {
+      best.push_back(options[i]);
+      best_rows.push_back(rows[i]);
+    }
+    const Vector scores = batch_.objective(best_rows);
+    for (std::size_t i = 0; i < best.size(); ++i) best[i].score = scores[static_cast<Eigen::Index>(i)];
+    return best;
+  }
+
+  std::vector<Option> searched_options() {
+    const int group = kFirstNewGroup - batch_.draws().points();
+    const auto rows_of = [&](const Matrix& points) {
+      std::vector<Rows> rows;
+      for (Eigen::Index i = 0; i < points.cols(); ++i)
+        rows.push_back(rows_at(points.col(i), group, problem_.max_epoch));
+      return rows;
+    };
+    const SearchObjective objective{
+        .screen = [&](const Matrix& points) { return batch_.objective(rows_of(points), options_.screen_draws); },
+        .score = [&](const Matrix& points) { return batch_.objective(rows_of(points)); },
+        .ascend =
+            [&](const Matrix& points, Vector& values, Matrix& gradients) {
+              BatchImprovement::Gradients at = batch_.objective_gradients(rows_of(points));
+              values = std::move(at.values);
+              gradients = std::move(at.gradients);
+            }};
+    Rng stream = rng_.fork("search", static_cast<std::uint64_t>(batch_.draws().points()));
+    const std::vector<ScoredPoint> found = search_cube(
+        objective, static_cast<int>(problem_.model.rows().dim()), anchors(), problem_.decode, options_.search, stream);
+    std::vector<Option> options;
+    for (const ScoredPoint& point : found) {
+      if (std::ssize(options) == kMaxTries) break;
+      if (!is_listed(point.x)) options.push_back({point.x, -1, group, 0, point.score});
+    }
+    return options;
+  }
+
+  // A new configuration that is one of the list, or planned already, is none.
+  bool is_listed(const Vector& x) const {
+    return std::any_of(problem_.candidates.begin(), problem_.candidates.end(), [&](const RunCandidate& candidate) {
+      return candidate.x == x;
+    });
+  }
+
+  // The configurations with the best values, without repetition.
+  Matrix anchors() const {
+    const ExactGp& model = problem_.model;
+    std::vector<Eigen::Index> order;
+    for (Eigen::Index i = 0; i < model.size(); ++i) order.push_back(i);
+    std::stable_sort(
+        order.begin(), order.end(), [&](Eigen::Index a, Eigen::Index b) { return model.y()[a] > model.y()[b]; });
+    std::vector<Eigen::Index> chosen;
+    for (const Eigen::Index i : order) {
+      if (std::ssize(chosen) == kAnchors) break;
+      const bool is_new = std::none_of(
+          chosen.begin(), chosen.end(), [&](Eigen::Index j) { return model.rows().x.row(i) == model.rows().x.row(j); });
+      if (is_new) chosen.push_back(i);
+    }
+    Matrix result(model.rows().dim(), static_cast<Eigen::Index>(chosen.size()));
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      result.col(static_cast<Eigen::Index>(i)) = model.rows().x.row(chosen[i]).transpose();
+    }
+    return result;
+  }
+
+  PlannedRun planned(const Option& option, const MonotoneGp& posterior) const {
+    const StopRule rule{.epsilon = problem_.epsilon,
+                        .min_epoch = std::max(problem_.min_epoch, option.trained),
+                        .max_epoch = problem_.max_epoch};
+    PlannedRun run;
+    run.x = option.x;
+    run.candidate = option.candidate;
+    run.group = option.group;
+    run.from = option.trained;
+    run.until = conservative_stop(posterior, option.x, option.group, rule);
+    run.cost = run.until > run.from ? problem_.cost(run.x, run.from, run.until) : 0.0;
+    return run;
+  }
+
+  // The most epochs that the budget pays; false if they are too few.
+  bool shorten(PlannedRun& run, Cost budget) const {
+    Epoch low = std::max(problem_.min_epoch, run.from + 1);
+    if (low > run.until || problem_.cost(run.x, run.from, low) > budget) return false;
+    Epoch high = run.until;
+    while (low < high) {
+      const Epoch middle = low + (high - low + 1) / 2;
+      if (problem_.cost(run.x, run.from, middle) <= budget) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    run.until = low;
+    run.cost = problem_.cost(run.x, run.from, low);
+    run.shortened = true;
+    return true;
+  }
+
+  void predict(PlannedRun& run, const MonotoneGp& posterior) const {
+    const Rows row = value_at(run.x, run.group, run.until);
+    const Moments moments = posterior.predict(row);
+    run.mean = moments.mean[0];
+    run.sd = std::sqrt(moments.variance[0]);
+    run.log_improvement = log_constrained_improvement(problem_.model, posterior, row, problem_.best);
+    // A run that costs nothing would be worth any improvement; the smallest number keeps the order finite.
+    run.log_improvement_per_cost = run.log_improvement - std::log(std::max(run.cost, 1e-300));
+  }
+
+  static void choose(Horizon& horizon) {
+    for (std::size_t i = 0; i < horizon.runs.size(); ++i) {
+      const double value = horizon.runs[i].log_improvement_per_cost;
+      if (horizon.chosen < 0 || value > horizon.next().log_improvement_per_cost) horizon.chosen = static_cast<int>(i);
+    }
+  }
+
+  const HorizonProblem& problem_;
+  const HorizonOptions& options_;
+  const SlopeConstraint& slopes_;
+  Rng& rng_;
+  BatchImprovement batch_;
+  std::vector<bool> open_;
+};
+
+}  // namespace
+
+void HorizonProblem::validate() const {
+  require(min_epoch >= 1 && min_epoch <= max_epoch,
+          fmt::format("horizon: epochs from {} to {}, must be at least 1 and in order", min_epoch, max_epoch));
+  require(epsilon >= 0.0, fmt::format("horizon.epsilon = {}, must not be negative", epsilon));
+  require(static_cast<bool>(cost), "horizon: no cost function");
+}
+
+void HorizonOptions::validate() const {
+  require(length >= 1, fmt::format("horizon.length = {}, must be at least 1", length));
+  require(draws >= 8, fmt::format("horizon.draws = {}, must be at least 8", draws));
+  require(screen_draws >= 1, fmt::format("horizon.screen_draws = {}, must be at least 1", screen_draws));
+  acquisition.validate();
+  slopes.validate();
+  search.validate();
+}
+
+std::string Horizon::brief() const {
+  if (empty()) return "nothing affordable";
+  const PlannedRun& run = next();
+  return fmt::format(
+      "{} runs, next to epoch {} at cost {:.4g}, {:.4g} left after all", runs.size(), run.until, run.cost, budget_left);
+}
+
+Horizon plan_horizon(const HorizonProblem& problem,
+                     const HorizonOptions& options,
+                     const SlopeConstraint& slopes,
+                     const BaseSamples& base,
+                     Rng& rng) {
+  problem.validate();
+  options.validate();
+  require(base.normals.cols() >= options.length + std::ssize(problem.pending),
+          "horizon: base samples for fewer points than may be planned");
+  return Planner(problem, options, slopes, base, rng).plan();
+}
+
+Horizon plan_horizon(const HorizonProblem& problem, const HorizonOptions& options, Rng& rng) {
+  problem.validate();
+  options.validate();
+  const SlopeConstraint slopes = slope_constraint(problem.model, problem.min_epoch, options.slopes);
+  const int points = options.length + static_cast<int>(problem.pending.size());
+  Horizon horizon;
+  for (int draws = options.draws; draws <= 4 * options.draws; draws *= 2) {
+    Rng stream = rng.fork("base samples");
+    const BaseSamples base = BaseSamples::draw(draws, points, slopes.size(), stream);
+    horizon = plan_horizon(problem, options, slopes, base, rng);
+    if (horizon.effective_draws >= 0.25 * draws) break;
+  }
+  return horizon;
+}
+
+}  // namespace bapi

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bapi/acquisition/batch_improvement.h"
+#include "bapi/acquisition/search.h"
+#include "bapi/base/rng.h"
+#include "bapi/base/units.h"
+#include "bapi/gp/exact_gp.h"
+#include "bapi/gp/slope_constraint.h"
+#include "bapi/math/types.h"
+
+namespace bapi {
+
+// A configuration that may be run: one of a finite list, or one that was trained before and may be resumed.
+struct RunCandidate {
+  Vector x;
+  int group = 0;      // its group in the model's rows; a configuration without data needs a group of its own
+  Epoch trained = 0;  // epochs already paid for
+};
+
+// A run of another worker that has been decided on, at its expected stop.
+struct PendingRun {
+  Vector x;
+  int group = 0;
+  Epoch until = 0;
+};
+
+// Whether configurations outside the list of candidates may be planned.
+enum class NewConfigurations { none, from_cube };
+
+struct HorizonProblem {
+  const ExactGp& model;  // of standardised values; data at whole epochs
+  double best = 0.0;     // best value so far, standardised
+  Epoch min_epoch = 1;
+  Epoch max_epoch = 1;
+  double epsilon = 0.0;  // of conservative stopping, standardised
+  Cost budget = 0.0;     // what may still be planned
+
+  // Cost of epochs done + 1 .. until of the configuration x.
+  std::function<Cost(const Vector& x, Epoch done, Epoch until)> cost;
+
+  std::vector<RunCandidate> candidates;
+  std::vector<PendingRun> pending;
+  NewConfigurations new_configurations = NewConfigurations::from_cube;
+  Decoder decode = {};  // x -> nearest valid x; empty if every x is valid
+
+  void validate() const;
+};
+
+// What to do with the first point when it costs more than the budget.
+enum class Unaffordable {
+  stop,     // the horizon stays empty
+  shorten,  // as many epochs as the budget pays; if these are too few, the next best point
+};
+
+struct HorizonOptions {
+  int length = 4;  // at most this many runs
+  BatchOptions acquisition = {};
+  SlopeOptions slopes = {};
+  SearchOptions search = {};
+
+  // Draws of the q-EI average, and how many of them the screen uses. Doubled, up to four times, while fewer than a
+  // quarter of the draws carry the weight.
+  int draws = 128;
+  int screen_draws = 32;
+
+  double value_jitter = 1e-8;  // relative to the amplitude, see JointDraws
+  Unaffordable unaffordable = Unaffordable::shorten;
+
+  void validate() const;
+};
+
+struct PlannedRun {
+  Vector x;
+  int candidate = -1;  // its place in the list of candidates; -1 for a new configuration
+  int group = 0;
+  Epoch from = 0;   // already trained
+  Epoch until = 0;  // conservative stop, or what the budget pays
+  bool shortened = false;
+  Cost cost = 0.0;
+  double score = 0.0;  // of the horizon so far with this run, when it was chosen
+  double mean = 0.0;   // predicted at `until`, standardised
+  double sd = 0.0;
+  double log_improvement = 0.0;           // log EI at `until`
+  double log_improvement_per_cost = 0.0;  // less log cost
+};
+
+enum class HorizonEnd {
+  full,          // as long as allowed
+  budget_spent,  // the next run would not have fitted
+  nothing_left,  // no candidate has anything to gain
+};
+
+struct Horizon {
+  std::vector<PlannedRun> runs;
+  int chosen = -1;  // largest improvement per cost; -1 if there are no runs
+  Cost budget_left = 0.0;
+  HorizonEnd end = HorizonEnd::nothing_left;
+  int draws = 0;                       // really used
+  double effective_draws = 0.0;        // how many of them carry weight
+  double least_log_probability = 0.0;  // of the slope constraint at any run; below -50 the data contradict it
+
+  bool empty() const { return runs.empty(); }
+  const PlannedRun& next() const { return runs.at(static_cast<std::size_t>(chosen)); }
+  std::string brief() const;
+};
+
+// The runs that together promise most within the budget, and which of them to start. Points are added greedily by
+// q-EI at the last epoch, each with its conservative stop and its incremental cost, while they are affordable; the one
+// with the largest expected improvement per cost at its stop is chosen.
+Horizon plan_horizon(const HorizonProblem& problem, const HorizonOptions& options, Rng& rng);
+
+// The same on given base samples with given slope rows: everything random is fixed, but for the search of the cube.
+Horizon plan_horizon(const HorizonProblem& problem,
+                     const HorizonOptions& options,
+                     const SlopeConstraint& slopes,
+                     const BaseSamples& base,
+                     Rng& rng);
+
+}  // namespace bapi
