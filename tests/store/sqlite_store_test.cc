@@ -289,7 +289,7 @@ TEST(SqliteStore, ColumnsRepeatThePayload) {
   EXPECT_EQ(db.query_text("SELECT group_concat(trial || ':' || epoch) FROM event WHERE kind IN ('started', 'resumed')"),
             "0:1,1:1,0:3,2:1");
   EXPECT_EQ(db.query_integer("SELECT value FROM event WHERE kind = 'budget_changed'"), 24);
-  EXPECT_EQ(db.query_integer("SELECT count(*) FROM event WHERE payload IS NULL"), 3);
+  EXPECT_EQ(db.query_integer("SELECT count(*) FROM event WHERE payload IS NULL"), 6);
   EXPECT_EQ(db.query_integer("SELECT decisions FROM study"), 6);
   EXPECT_EQ(db.query_text("SELECT json_extract(payload, '$.of') FROM event WHERE seq = 2"), "start-up");
 }

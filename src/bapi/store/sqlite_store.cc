@@ -50,35 +50,40 @@ CREATE TABLE event (
 
 // What people query: a copy of what is in the payload.
 struct Columns {
-  std::optional<TrialId> trial = {};
-  std::optional<Epoch> epoch = {};
+  std::optional<std::int64_t> trial = {};
+  std::optional<std::int64_t> epoch = {};
   std::optional<double> value = {};
   std::optional<Cost> cost = {};
 };
 
 Columns columns_of(const Event& event) {
-  return std::visit(Match{[](const TrialStarted& e) { return Columns{.trial = e.trial, .epoch = e.until}; },
-                          [](const TrialResumed& e) { return Columns{.trial = e.trial, .epoch = e.until}; },
-                          [](const StudyFinished&) { return Columns{}; },
-                          [](const Measured& e) {
-                            return Columns{.trial = e.trial,
-                                           .epoch = e.measurement.epoch,
-                                           .value = e.measurement.value,
-                                           .cost = e.measurement.cost};
-                          },
-                          [](const Overhead& e) { return Columns{.trial = e.trial, .epoch = e.epoch, .cost = e.cost}; },
-                          [](const BudgetChanged& e) { return Columns{.value = e.total}; },
-                          [](const auto& e) { return Columns{.trial = e.trial}; }},
-                    event);
+  return std::visit(
+      Match{[](const TrialStarted& e) { return Columns{.trial = index(e.trial), .epoch = e.until}; },
+            [](const TrialResumed& e) { return Columns{.trial = index(e.trial), .epoch = e.until}; },
+            [](const StudyFinished&) { return Columns{}; },
+            [](const Measured& e) {
+              return Columns{.trial = index(e.trial),
+                             .epoch = e.measurement.epoch,
+                             .value = e.measurement.value,
+                             .cost = e.measurement.cost};
+            },
+            [](const Overhead& e) { return Columns{.trial = index(e.trial), .epoch = e.epoch, .cost = e.cost}; },
+            [](const BudgetChanged& e) { return Columns{.value = e.total}; },
+            [](const auto& e) { return Columns{.trial = index(e.trial)}; }},
+      event);
 }
 
 // SQLite turns NaN into NULL and may turn -0.0 into 0.
 bool column_keeps(double number) { return std::isfinite(number) && !(number == 0.0 && std::signbit(number)); }
 
-// Measurements are most of every log; their columns hold all there is to say.
+// Measurements and the ends of segments are most of every log; their columns hold all there is to say.
 bool columns_say_it_all(const Event& event) {
-  const auto* fact = std::get_if<Measured>(&event);
-  return fact != nullptr && column_keeps(fact->measurement.value) && column_keeps(fact->measurement.cost);
+  return std::visit(
+      Match{[](const Measured& e) { return column_keeps(e.measurement.value) && column_keeps(e.measurement.cost); },
+            [](const SegmentDone&) { return true; },
+            [](const ProgramEnded&) { return true; },
+            [](const auto&) { return false; }},
+      event);
 }
 
 void check_schema(Connection& db) {
@@ -110,18 +115,19 @@ void require_wal(Connection& db) {
 }
 
 // What is read from the file and makes no sense is damage, not the user's input.
-template <typename Read>
-auto reading(const Connection& db, const std::string& what, const Read& read) {
+template <typename Name, typename Read>
+auto reading(const Connection& db, const Name& name, const Read& read) {
   try {
     return read();
   } catch (const InvalidInput& error) {
-    throw StoreError(fmt::format("{}: {} is damaged: {}", db.file().string(), what, error.what()));
+    throw StoreError(fmt::format("{}: {} is damaged: {}", db.file().string(), name(), error.what()));
   }
 }
 
 StudySpec read_spec(Connection& db) {
   const std::string text = db.query_text("SELECT spec_json FROM study");
-  return reading(db, "the specification", [&] { return decode_spec(text); });
+  return reading(
+      db, [] { return "the specification"; }, [&] { return decode_spec(text); });
 }
 
 std::string image_of_new_study(const std::filesystem::path& file, const StudySpec& spec) {
@@ -172,6 +178,7 @@ struct SqliteStore::Impl {
   void insert_event(const Event& event, double at);
   EventSeq last_seq();
   StoredEvent read_row();
+  Event event_of_columns(EventSeq seq) const;
 
   Connection db;
   StudySpec spec;
@@ -184,23 +191,18 @@ struct SqliteStore::Impl {
 // The row gets the number after the last one: rows are never deleted, so numbers have no gaps.
 void SqliteStore::Impl::insert_event(const Event& event, double at) {
   const Columns columns = columns_of(event);
+  const auto payload = columns_say_it_all(event) ? std::nullopt : std::optional(encode(event));
   const auto bind = [&](int parameter, const auto& value) {
     value ? insert->bind(parameter, *value) : insert->bind_null(parameter);
   };
   insert->bind(1, at);
   insert->bind(2, kind_of(event));
-  columns.trial ? insert->bind(3, index(*columns.trial)) : insert->bind_null(3);
-  columns.epoch ? insert->bind(4, std::int64_t{*columns.epoch}) : insert->bind_null(4);
+  bind(3, columns.trial);
+  bind(4, columns.epoch);
   bind(5, columns.value);
   bind(6, columns.cost);
-  if (columns_say_it_all(event)) {
-    insert->bind_null(7);
-    insert->run();
-  } else {
-    const std::string payload = encode(event);
-    insert->bind(7, payload);
-    insert->run();
-  }
+  bind(7, payload);
+  insert->run();
 }
 
 EventSeq SqliteStore::Impl::last_seq() {
@@ -209,18 +211,25 @@ EventSeq SqliteStore::Impl::last_seq() {
 }
 
 StoredEvent SqliteStore::Impl::read_row() {
-  StoredEvent stored{.seq = select->integer(0), .at = select->number(1), .event = Measured{}};
-  if (!select->is_null(7)) {
-    stored.event = reading(db, fmt::format("event {}", stored.seq), [&] { return decode_event(select->text(7)); });
-  } else if (select->text(2) == "measured") {
-    stored.event = Measured{
-        .trial = TrialId{select->integer(3)},
+  const EventSeq seq = select->integer(0);
+  const double at = select->number(1);
+  if (select->is_null(7)) return {.seq = seq, .at = at, .event = event_of_columns(seq)};
+  const auto name = [&] { return fmt::format("event {}", seq); };
+  return {.seq = seq, .at = at, .event = reading(db, name, [&] { return decode_event(select->text(7)); })};
+}
+
+Event SqliteStore::Impl::event_of_columns(EventSeq seq) const {
+  const std::string_view kind = select->text(2);
+  const TrialId trial{select->integer(3)};
+  if (kind == "measured") {
+    return Measured{
+        .trial = trial,
         .measurement = {
             .epoch = static_cast<Epoch>(select->integer(4)), .value = select->number(5), .cost = select->number(6)}};
-  } else {
-    throw StoreError(fmt::format("{}: event {} is damaged: it has no payload", db.file().string(), stored.seq));
   }
-  return stored;
+  if (kind == "segment_done") return SegmentDone{.trial = trial};
+  if (kind == "program_ended") return ProgramEnded{.trial = trial};
+  throw StoreError(fmt::format("{}: event {} is damaged: it has no payload", db.file().string(), seq));
 }
 
 SqliteStore::SqliteStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

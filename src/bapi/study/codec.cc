@@ -39,6 +39,24 @@ static_assert(kKinds.size() == std::variant_size_v<Event>);
 
 // ---- Messages
 
+// Where in a text something stands: "spec.space[2].domain". A chain on the stack, spelled out only for a message.
+class Path {
+ public:
+  explicit Path(std::string_view name, const Path* parent = nullptr) : name_(name), parent_(parent) {}
+  Path(std::size_t index, const Path* parent) : index_(index), parent_(parent) {}
+
+  std::string text() const {
+    if (parent_ == nullptr) return std::string(name_);
+    return name_.empty() ? fmt::format("{}[{}]", parent_->text(), index_)
+                         : fmt::format("{}.{}", parent_->text(), name_);
+  }
+
+ private:
+  std::string_view name_ = {};
+  std::size_t index_ = 0;
+  const Path* parent_;
+};
+
 std::string shortened(std::string text) {
   constexpr std::size_t kLongest = 80;
   if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
@@ -48,14 +66,14 @@ std::string shortened(std::string text) {
 // Never throws, whatever bytes are inside.
 std::string quoted(const Json& found) { return shortened(found.dump(-1, ' ', false, Json::error_handler_t::replace)); }
 
-[[noreturn]] void refuse(const std::string& where, const Json& found, std::string_view expected) {
-  throw InvalidInput(fmt::format("{}: found {}, expected {}", where, quoted(found), expected));
+[[noreturn]] void refuse(const Path& where, const Json& found, std::string_view expected) {
+  throw InvalidInput(fmt::format("{}: found {}, expected {}", where.text(), quoted(found), expected));
 }
 
-Json parse(std::string_view text, const std::string& where) {
+Json parse(std::string_view text, const Path& where) {
   Json json = Json::parse(text.begin(), text.end(), nullptr, false);
   if (json.is_discarded()) {
-    throw InvalidInput(fmt::format("{}: found {}, expected JSON", where, shortened(std::string(text))));
+    throw InvalidInput(fmt::format("{}: found {}, expected JSON", where.text(), shortened(std::string(text))));
   }
   return json;
 }
@@ -63,33 +81,35 @@ Json parse(std::string_view text, const std::string& where) {
 // The fields of an object, each taken by name; `done` refuses those that nobody took.
 class Fields {
  public:
-  Fields(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
+  Fields(const Json& object, const Path& where) : object_(object), where_(where) {
     if (!object.is_object()) refuse(where_, object, "an object");
+    taken_.reserve(object.size());
   }
 
-  const Json& take(const std::string& name) {
-    const auto field = object_.find(name);
+  // The name must outlive this object.
+  const Json& take(std::string_view name) {
+    const auto field = object_.find(std::string(name));
     if (field == object_.end()) refuse(where_, object_, fmt::format("a field \"{}\"", name));
     taken_.push_back(name);
     return *field;
   }
 
-  std::string where(const std::string& name) const { return where_ + "." + name; }
+  Path where(std::string_view name) const { return Path(name, &where_); }
 
   void done() const {
     if (taken_.size() == object_.size()) return;
     for (const auto& field : object_.items()) {
       if (std::find(taken_.begin(), taken_.end(), field.key()) == taken_.end()) {
-        throw InvalidInput(
-            fmt::format("{}: found the field \"{}\", expected only {}", where_, field.key(), fmt::join(taken_, ", ")));
+        throw InvalidInput(fmt::format(
+            "{}: found the field \"{}\", expected only {}", where_.text(), field.key(), fmt::join(taken_, ", ")));
       }
     }
   }
 
  private:
   const Json& object_;
-  std::string where_;
-  std::vector<std::string> taken_;
+  const Path& where_;
+  std::vector<std::string_view> taken_;
 };
 
 // ---- Numbers
@@ -111,14 +131,14 @@ Json number_json(double number) {
   return std::isfinite(number) ? Json(number) : Json(std::string(name_of_non_finite(number)));
 }
 
-double number_of(const Json& json, const std::string& where) {
+double number_of(const Json& json, const Path& where) {
   if (json.is_number()) return json.get<double>();
   if (const std::optional<double> number = non_finite_named(json)) return *number;
   refuse(where, json, "a number");
 }
 
 template <typename Integer>
-Integer integer_of(const Json& json, const std::string& where) {
+Integer integer_of(const Json& json, const Path& where) {
   constexpr Integer kLow = std::numeric_limits<Integer>::min();
   constexpr Integer kHigh = std::numeric_limits<Integer>::max();
   if (json.is_number_unsigned()) {
@@ -156,7 +176,7 @@ int hex_digit(char digit) {
   return -1;
 }
 
-std::string bytes_of(const Json& json, const std::string& where) {
+std::string bytes_of(const Json& json, const Path& where) {
   constexpr std::string_view kExpected = "pairs of hexadecimal digits";
   if (!json.is_string()) refuse(where, json, kExpected);
   const auto& digits = json.get_ref<const std::string&>();
@@ -171,7 +191,7 @@ std::string bytes_of(const Json& json, const std::string& where) {
   return bytes;
 }
 
-std::string text_of(const Json& json, const std::string& where) {
+std::string text_of(const Json& json, const Path& where) {
   if (json.is_string()) return json.get<std::string>();
   if (!json.is_object()) refuse(where, json, "a text");
   Fields fields(json, where);
@@ -182,7 +202,7 @@ std::string text_of(const Json& json, const std::string& where) {
 
 // Names become keys of JSON objects, which are UTF-8.
 const std::string& key(const std::string& name, std::string_view what) {
-  if (!is_utf8(name)) refuse(std::string(what), name, "a name in UTF-8");
+  if (!is_utf8(name)) refuse(Path(what), name, "a name in UTF-8");
   return name;
 }
 
@@ -214,7 +234,7 @@ std::string_view name_in(const Names& names, Enum value) {
 }
 
 template <typename Names>
-auto value_in(const Names& names, const Json& json, const std::string& where) {
+auto value_in(const Names& names, const Json& json, const Path& where) {
   std::string known;
   for (const auto& entry : names) {
     if (json == entry.name) return entry.value;
@@ -233,11 +253,11 @@ Json list_json(const List& list, const ToJson& to_json) {
 }
 
 template <typename FromJson>
-auto list_of(const Json& json, const std::string& where, const FromJson& from_json) {
+auto list_of(const Json& json, const Path& where, const FromJson& from_json) {
   if (!json.is_array()) refuse(where, json, "a list");
-  std::vector<std::invoke_result_t<FromJson, const Json&, const std::string&>> list;
+  std::vector<std::invoke_result_t<FromJson, const Json&, const Path&>> list;
   list.reserve(json.size());
-  for (const Json& element : json) list.push_back(from_json(element, fmt::format("{}[{}]", where, list.size())));
+  for (const Json& element : json) list.push_back(from_json(element, Path(list.size(), &where)));
   return list;
 }
 
@@ -255,7 +275,7 @@ Json value_json(const Value& value) {
                     value);
 }
 
-Value value_of(const Json& json, const std::string& where) {
+Value value_of(const Json& json, const Path& where) {
   if (json.is_null()) return std::monostate{};
   if (json.is_boolean()) return json.get<bool>();
   if (json.is_number_float()) return json.get<double>();
@@ -273,7 +293,7 @@ Value value_of(const Json& json, const std::string& where) {
 Json values_json(const std::vector<Value>& values) { return list_json(values, value_json); }
 Json config_json(const Config& config) { return values_json(config.values); }
 
-Config config_of(const Json& json, const std::string& where) { return {.values = list_of(json, where, value_of)}; }
+Config config_of(const Json& json, const Path& where) { return {.values = list_of(json, where, value_of)}; }
 
 // ---- The space
 
@@ -305,7 +325,7 @@ Json domain_json(const Domain& domain) {
       domain);
 }
 
-RealRange real_range_of(const Json& json, const std::string& where) {
+RealRange real_range_of(const Json& json, const Path& where) {
   Fields fields(json, where);
   RealRange range{.low = number_of(fields.take("low"), fields.where("low")),
                   .high = number_of(fields.take("high"), fields.where("high")),
@@ -314,7 +334,7 @@ RealRange real_range_of(const Json& json, const std::string& where) {
   return range;
 }
 
-IntRange int_range_of(const Json& json, const std::string& where) {
+IntRange int_range_of(const Json& json, const Path& where) {
   Fields fields(json, where);
   IntRange range{.low = integer_of<std::int64_t>(fields.take("low"), fields.where("low")),
                  .high = integer_of<std::int64_t>(fields.take("high"), fields.where("high")),
@@ -323,7 +343,7 @@ IntRange int_range_of(const Json& json, const std::string& where) {
   return range;
 }
 
-Choice choice_of(const Json& json, const std::string& where) {
+Choice choice_of(const Json& json, const Path& where) {
   Fields fields(json, where);
   Choice choice{.options = list_of(fields.take("options"), fields.where("options"), value_of),
                 .order = value_in(kOrders, fields.take("order"), fields.where("order"))};
@@ -331,7 +351,7 @@ Choice choice_of(const Json& json, const std::string& where) {
   return choice;
 }
 
-Domain domain_of(const Json& json, const std::string& where) {
+Domain domain_of(const Json& json, const Path& where) {
   if (json.is_object() && json.size() == 1) {
     const auto& [name, content] = *json.items().begin();
     if (name == "real") return real_range_of(content, where);
@@ -346,7 +366,7 @@ Json condition_json(const Condition& condition) {
   return {{"param", text_json(condition.param)}, {"values", values_json(condition.values)}};
 }
 
-Condition condition_of(const Json& json, const std::string& where) {
+Condition condition_of(const Json& json, const Path& where) {
   Fields fields(json, where);
   Condition condition{.param = text_of(fields.take("param"), fields.where("param")),
                       .values = list_of(fields.take("values"), fields.where("values"), value_of)};
@@ -360,7 +380,7 @@ Json param_json(const Param& param) {
           {"when", list_json(param.when, condition_json)}};
 }
 
-Param param_of(const Json& json, const std::string& where) {
+Param param_of(const Json& json, const Path& where) {
   Fields fields(json, where);
   Param param{.name = text_of(fields.take("name"), fields.where("name")),
               .domain = domain_of(fields.take("domain"), fields.where("domain")),
@@ -375,7 +395,7 @@ Json metric_json(const Metric& metric) {
   return {{"name", text_json(metric.name)}, {"goal", name_in(kGoals, metric.goal)}};
 }
 
-Metric metric_of(const Json& json, const std::string& where) {
+Metric metric_of(const Json& json, const Path& where) {
   Fields fields(json, where);
   Metric metric{.name = text_of(fields.take("name"), fields.where("name")),
                 .goal = value_in(kGoals, fields.take("goal"), fields.where("goal"))};
@@ -390,7 +410,7 @@ Json budget_json(const BudgetSpec& budget) {
           {"per_hour", number_json(budget.per_hour)}};
 }
 
-BudgetSpec budget_of(const Json& json, const std::string& where) {
+BudgetSpec budget_of(const Json& json, const Path& where) {
   Fields fields(json, where);
   BudgetSpec budget{.limit = number_of(fields.take("limit"), fields.where("limit")),
                     .unit = text_of(fields.take("unit"), fields.where("unit")),
@@ -402,7 +422,7 @@ BudgetSpec budget_of(const Json& json, const std::string& where) {
 
 Json epochs_json(const EpochRange& epochs) { return {{"min", epochs.min}, {"max", epochs.max}}; }
 
-EpochRange epochs_of(const Json& json, const std::string& where) {
+EpochRange epochs_of(const Json& json, const Path& where) {
   Fields fields(json, where);
   EpochRange epochs{.min = integer_of<Epoch>(fields.take("min"), fields.where("min")),
                     .max = integer_of<Epoch>(fields.take("max"), fields.where("max"))};
@@ -416,13 +436,14 @@ Json policy_json(const PolicySpec& policy) {
   return {{"name", text_json(policy.name)}, {"options", std::move(options)}};
 }
 
-PolicySpec policy_of(const Json& json, const std::string& where) {
+PolicySpec policy_of(const Json& json, const Path& where) {
   Fields fields(json, where);
   PolicySpec policy{.name = text_of(fields.take("name"), fields.where("name"))};
   const Json& options = fields.take("options");
-  if (!options.is_object()) refuse(fields.where("options"), options, "an object");
+  const Path where_options = fields.where("options");
+  if (!options.is_object()) refuse(where_options, options, "an object");
   for (const auto& option : options.items()) {
-    policy.options.emplace(option.key(), value_of(option.value(), fields.where("options") + "." + option.key()));
+    policy.options.emplace(option.key(), value_of(option.value(), Path(option.key(), &where_options)));
   }
   fields.done();
   return policy;
@@ -434,23 +455,24 @@ Json env_json(const std::map<std::string, std::string>& env) {
   return json;
 }
 
-std::map<std::string, std::string> env_of(const Json& json, const std::string& where) {
+std::map<std::string, std::string> env_of(const Json& json, const Path& where) {
   if (!json.is_object()) refuse(where, json, "an object");
   std::map<std::string, std::string> env;
   for (const auto& variable : json.items()) {
-    env.emplace(variable.key(), text_of(variable.value(), where + "." + variable.key()));
+    env.emplace(variable.key(), text_of(variable.value(), Path(variable.key(), &where)));
   }
   return env;
 }
 
-std::optional<double> deadline_of(const Json& json, const std::string& where) {
+std::optional<double> deadline_of(const Json& json, const Path& where) {
   if (json.is_null()) return std::nullopt;
   return number_of(json, where);
 }
 
-void take_version(Fields& fields, const std::string& where) {
+void take_version(Fields& fields) {
   const Json& version = fields.take("version");
-  if (version != kVersion) refuse(where, version, fmt::format("version {} (is bapi older than this study?)", kVersion));
+  if (version != kVersion)
+    refuse(fields.where("version"), version, fmt::format("version {} (is bapi older than this study?)", kVersion));
 }
 
 // ---- Events
@@ -461,12 +483,12 @@ Json why_json(const Rationale& why) {
                                           })}};
 }
 
-std::pair<std::string, double> named_number_of(const Json& json, const std::string& where) {
+std::pair<std::string, double> named_number_of(const Json& json, const Path& where) {
   if (!json.is_array() || json.size() != 2) refuse(where, json, "a pair of a name and a number");
   return {text_of(json[0], where), number_of(json[1], where)};
 }
 
-Rationale why_of(const Json& json, const std::string& where) {
+Rationale why_of(const Json& json, const Path& where) {
   Fields fields(json, where);
   Rationale why{.rule = text_of(fields.take("rule"), fields.where("rule")),
                 .numbers = list_of(fields.take("numbers"), fields.where("numbers"), named_number_of)};
@@ -543,10 +565,12 @@ TrialId take_trial(Fields& fields) {
   return TrialId{integer_of<std::int64_t>(fields.take("trial"), fields.where("trial"))};
 }
 
-Epoch take_epoch(Fields& fields, const char* name) { return integer_of<Epoch>(fields.take(name), fields.where(name)); }
+Epoch take_epoch(Fields& fields, std::string_view name) {
+  return integer_of<Epoch>(fields.take(name), fields.where(name));
+}
 
-double take_number(Fields& fields, const char* name) { return number_of(fields.take(name), fields.where(name)); }
-std::string take_text(Fields& fields, const char* name) { return text_of(fields.take(name), fields.where(name)); }
+double take_number(Fields& fields, std::string_view name) { return number_of(fields.take(name), fields.where(name)); }
+std::string take_text(Fields& fields, std::string_view name) { return text_of(fields.take(name), fields.where(name)); }
 Rationale take_why(Fields& fields) { return why_of(fields.take("why"), fields.where("why")); }
 
 Event take_event(Fields& fields, std::string_view kind) {
@@ -582,7 +606,7 @@ Event take_event(Fields& fields, std::string_view kind) {
                     .cost = take_number(fields, "cost")};
   }
   if (kind == "budget_changed") return BudgetChanged{.total = take_number(fields, "total")};
-  refuse("event.kind", kind, fmt::format("one of {}", fmt::join(kKinds, ", ")));
+  refuse(fields.where("kind"), kind, fmt::format("one of {}", fmt::join(kKinds, ", ")));
 }
 
 // ---- A configuration as the training program sees it
@@ -594,10 +618,10 @@ Json plain_value_json(const Value& value, const std::string& name) {
 }
 
 // The option that is written as `json`, of the same type if there is one: 1 is also found as 1.0.
-Value option_of(const Json& json, const std::vector<Value>& options, const std::string& where) {
+Value option_of(const Json& json, const std::vector<Value>& options, const Path& where) {
   const Value* equal = nullptr;
   for (const Value& option : options) {
-    const Json written = plain_value_json(option, where);
+    const Json written = plain_value_json(option, "option");
     if (written != json) continue;
     if (written.is_number_float() == json.is_number_float()) return option;
     if (equal == nullptr) equal = &option;
@@ -606,7 +630,7 @@ Value option_of(const Json& json, const std::vector<Value>& options, const std::
   return *equal;
 }
 
-Value plain_value_of(const Json& json, const Domain& domain, const std::string& where) {
+Value plain_value_of(const Json& json, const Domain& domain, const Path& where) {
   return std::visit(Match{[&](const RealRange&) { return Value(number_of(json, where)); },
                           [&](const IntRange&) { return Value(integer_of<std::int64_t>(json, where)); },
                           [&](const Choice& choice) { return option_of(json, choice.options, where); },
@@ -638,9 +662,10 @@ std::string encode(const StudySpec& spec) {
 }
 
 StudySpec decode_spec(std::string_view text) {
-  const Json json = parse(text, "spec");
-  Fields fields(json, "spec");
-  take_version(fields, "spec.version");
+  const Path where("spec");
+  const Json json = parse(text, where);
+  Fields fields(json, where);
+  take_version(fields);
   StudySpec spec{.name = take_text(fields, "name"),
                  .command = list_of(fields.take("command"), fields.where("command"), text_of),
                  .metric = metric_of(fields.take("metric"), fields.where("metric")),
@@ -678,10 +703,11 @@ std::string encode(const Event& event) {
 }
 
 Event decode_event(std::string_view text) {
-  const Json json = parse(text, "event");
-  Fields fields(json, "event");
+  const Path where("event");
+  const Json json = parse(text, where);
+  Fields fields(json, where);
   const std::string kind = take_text(fields, "kind");
-  take_version(fields, "event.version");
+  take_version(fields);
   Event event = take_event(fields, kind);
   fields.done();
   return event;
@@ -699,8 +725,9 @@ std::string encode(const Config& config, const Space& space) {
 }
 
 Config decode_config(std::string_view text, const Space& space) {
-  const Json json = parse(text, "config");
-  Fields fields(json, "config");
+  const Path where("config");
+  const Json json = parse(text, where);
+  Fields fields(json, where);
   Config config;
   for (const Param& param : space.params()) {
     const std::string& name = param.name;
