@@ -22,6 +22,7 @@ TEST(MacroMistake, UnknownNamesAreExplained) {
   EXPECT_EQ(macro_mistake("${HOME}/x", kParams),
             "unknown macro ${HOME}; expected a parameter or one of args, config, trial, dir, checkpoint, from, until "
             "(there is no shell, and no environment)");
+  EXPECT_EQ(macro_mistake("--all=${args}", kParams), "${args} stands for several arguments and must be alone");
   EXPECT_EQ(macro_mistake("--lr=${lr", kParams), "'${lr' is not closed, expected ${name}");
 }
 

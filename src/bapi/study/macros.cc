@@ -44,6 +44,7 @@ std::optional<std::string> macro_mistake(std::string_view argument, const std::v
     }
     const std::string name(argument.substr(begin + 2, end - begin - 2));
     if (const std::optional<std::string> mistake = unknown_macro(name, known)) return mistake;
+    if (name == "args" && argument != "${args}") return "${args} stands for several arguments and must be alone";
   }
   return std::nullopt;
 }
