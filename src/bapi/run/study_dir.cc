@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "bapi/base/error.h"
+#include "bapi/run/file_descriptor.h"
 
 namespace bapi {
 namespace {
@@ -50,17 +51,6 @@ void TrialDir::create() const {
 TrialDir StudyDir::trial(TrialId trial) const { return {root_ / "trials" / fmt::format("{:04}", index(trial))}; }
 
 void StudyDir::create() const { make_directories(root_ / "trials"); }
-
-StudyLock::StudyLock(const StudyDir& study) : file_(open_or_fail(study.lock(), O_RDWR | O_CREAT)) {
-  if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) fail("lock", study.lock(), errno);
-    throw StoreError(fmt::format("{} is being run by process {}; only one controller may run a study at a time",
-                                 study.root().string(),
-                                 read_whole_file(study.lock()).value_or("?")));
-  }
-  if (::ftruncate(file_.get(), 0) != 0) fail("write", study.lock(), errno);
-  write_all(file_, std::to_string(::getpid()), study.lock());
-}
 
 std::optional<std::string> read_whole_file(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);

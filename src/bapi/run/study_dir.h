@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "bapi/base/units.h"
-#include "bapi/run/file_descriptor.h"
 
 namespace bapi {
 
@@ -39,16 +38,6 @@ class StudyDir {
 
  private:
   std::filesystem::path root_;
-};
-
-// At most one controller runs a study: the owner of its lock. Ends with the object or the process, however it dies.
-class StudyLock {
- public:
-  // Throws StoreError that names the process that has it.
-  explicit StudyLock(const StudyDir& study);
-
- private:
-  FileDescriptor file_;
 };
 
 // The whole file, or nullopt if it cannot be read.

@@ -16,6 +16,8 @@ class Loop {
       : session_(session), evaluator_(evaluator), clock_(clock), options_(options) {}
 
   TuneSummary run() {
+    // Segments that the end of the study broke off stay open until the budget is raised.
+    if (history().finished()) return {.end = TuneEnd::finished, .reason = history().finish_reason()};
     for (const Segment& segment : session_.open_segments()) evaluator_.start(segment);
     while (true) {
       if (options_.interrupt && options_.interrupt->load()) return end(TuneEnd::interrupted, "interrupted");

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "bapi/cli/arguments.h"
+
+namespace bapi {
+
+// One file per command; the order is that of the help text.
+Command init_command();
+Command doctor_command();
+Command run_command();
+Command resume_command();
+Command status_command();
+Command best_command();
+Command trials_command();
+Command show_command();
+Command ledger_command();
+Command plot_command();
+Command export_command();
+Command policies_command();
+Command report_command();
+
+std::vector<Command> all_commands();
+
+}  // namespace bapi

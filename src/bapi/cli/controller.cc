@@ -1,0 +1,172 @@
+#include "bapi/cli/controller.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "bapi/base/clock.h"
+#include "bapi/base/error.h"
+#include "bapi/cli/event_tap.h"
+#include "bapi/cli/exit_code.h"
+#include "bapi/cli/interrupt.h"
+#include "bapi/cli/live_view.h"
+#include "bapi/cli/plain_view.h"
+#include "bapi/cli/plot_files.h"
+#include "bapi/cli/spec_change.h"
+#include "bapi/cli/study_text.h"
+#include "bapi/cli/study_view.h"
+#include "bapi/policy/registry.h"
+#include "bapi/report/text.h"
+#include "bapi/run/process_evaluator.h"
+#include "bapi/run/tune.h"
+#include "bapi/store/sqlite_store.h"
+#include "bapi/store/study_lock.h"
+
+namespace bapi {
+
+namespace {
+
+void tell(const std::string& text, const ControlOptions& options) {
+  if (options.verbosity == Verbosity::normal) write_error(text + "\n");
+}
+
+SqliteStore create_study(const StudyDir& dir, const StudySpec& spec, const ControlOptions& options) {
+  SqliteStore store = SqliteStore::create(dir.database(), spec);
+  tell(fmt::format("new study {} in {}/", spec.name, shown_path(dir.root())), options);
+  return store;
+}
+
+void refuse_frozen_changes(const StudyDir& dir, const SpecChange& change) {
+  if (change.frozen.empty()) return;
+  throw InvalidInput(fmt::format(
+      "{} was begun with another specification:\n  {}\nIts results would not be comparable. Use another name (--name) "
+      "for a new study, or undo the change.",
+      shown_path(dir.root()),
+      fmt::join(change.frozen, "\n  ")));
+}
+
+// A study that has ended goes on when its limits were raised, and one that failed too often when it is run again: both
+// are said by stating the budget anew.
+bool needs_new_budget_event(const History& history, const StudySpec& wanted) {
+  if (wanted.budget.limit != history.budget().total()) return true;
+  const bool gave_up = history.failures_in_a_row() >= history.spec().max_failures;
+  return gave_up || (history.finished() && wanted.deadline != history.spec().deadline);
+}
+
+void adopt_changes(SqliteStore& store, const StudyDir& dir, const StudySpec& wanted, const ControlOptions& options) {
+  const StudySpec stored = store.spec();
+  const SpecChange change = compare(stored, wanted);
+  refuse_frozen_changes(dir, change);
+  const History history = replay(stored, store.events(0));
+  if (needs_new_budget_event(history, wanted)) {
+    const std::vector<Event> facts = {BudgetChanged{.total = wanted.budget.limit}};
+    store.append(facts, SystemClock().now(), Durability::power);
+    tell(fmt::format("the budget is {}, of which {} is spent",
+                     short_cost(wanted.budget.limit, wanted.budget),
+                     short_cost(history.budget().spent(), wanted.budget)),
+         options);
+  }
+  if (change.free.empty()) return;
+  StudySpec updated = wanted;
+  updated.budget.limit = stored.budget.limit;  // later totals are events
+  store.update_spec(updated);
+  for (const std::string& line : change.free) tell("changed " + line, options);
+}
+
+std::unique_ptr<Progress> make_progress(const StudySpec& spec, const Clock& clock, const ControlOptions& options) {
+  if (options.verbosity == Verbosity::quiet) return std::make_unique<NoProgress>();
+  if (can_redraw()) return std::make_unique<LiveView>(spec, clock, terminal_style());
+  return std::make_unique<PlainView>(spec, clock);
+}
+
+TuneSummary drive(SqliteStore& store, const StudyDir& dir, const ControlOptions& options) {
+  const SystemClock clock;
+  const StudySpec& spec = store.spec();
+  const InterruptFlag interrupt;
+  const std::unique_ptr<Policy> policy = make_policy(spec.policy);
+  const std::unique_ptr<Progress> progress = make_progress(spec, clock, options);
+  EventTap tap(store, [&](const Event& event) { progress->event(event); });
+  Session session(tap, *policy, clock);
+
+  ProcessEvaluatorOptions process_options;
+  if (spec.deadline) process_options.deadline = session.started_at() + *spec.deadline;
+  ProcessEvaluator evaluator(spec, dir, clock, process_options);
+  if (!session.history().trials().empty()) session.record(evaluator.recover(session.history()));
+
+  const TuneSummary summary = tune(
+      session, evaluator, clock, {.interrupt = interrupt.flag(), .observer = [&](const Session& s, const Evaluator& e) {
+                                    progress->update(s, e);
+                                  }});
+  progress->finish();
+  return summary;
+}
+
+void print_result(const StudyDir& dir, const TuneSummary& summary, const ControlOptions& options) {
+  StudyView study = open_study(dir.root().string());
+  study.controller = Controller::absent;  // this process still holds the lock
+  if (options.format != Format::table) {
+    const Fields record = status_record(study.history, study.controller, best_checkpoint(dir, study.history));
+    std::fputs(render(record, options.format).c_str(), stdout);
+    return;
+  }
+  std::string text = study_text(study);
+  if (!study.history.trials().empty()) {
+    write_plots(study, plot_folder(dir));
+    text += fmt::format("{:<11}{}/{{curves,incumbent,budget}}.svg\n", "plots", shown_path(plot_folder(dir)));
+  }
+  if (summary.end == TuneEnd::finished) text += fmt::format("{:<11}{}\n", "go on", raise_hint(study));
+  std::fputs(text.c_str(), stdout);
+}
+
+int exit_code(const TuneSummary& summary, const StudyDir& dir, const History& history) {
+  const std::string resume = "bapi resume " + shown_path(dir.root());
+  switch (summary.end) {
+    case TuneEnd::interrupted:
+      write_error(fmt::format("bapi: interrupted; nothing is lost. Continue with: {}\n", resume));
+      return kInterrupted;
+    case TuneEnd::too_many_failures:
+      write_error(fmt::format("bapi: {}\n", summary.reason));
+      return kRunFailed;
+    case TuneEnd::finished:
+      break;
+  }
+  if (history.incumbent()) return kDone;
+  write_error("bapi: the study has ended and no trial has reported a value; bapi trials and bapi show say why\n");
+  return kRunFailed;
+}
+
+int run_to_end(SqliteStore& store, const StudyDir& dir, const ControlOptions& options) {
+  const TuneSummary summary = drive(store, dir, options);
+  print_result(dir, summary, options);
+  std::fflush(stdout);
+  return exit_code(summary, dir, replay(store.spec(), store.events(0)));
+}
+
+}  // namespace
+
+int run_study(const StudyDir& dir, const StudySpec& spec, const ControlOptions& options) {
+  dir.create();
+  const StudyLock lock = StudyLock::take(dir.root());
+  if (!is_study(dir)) {
+    SqliteStore store = create_study(dir, spec, options);
+    return run_to_end(store, dir, options);
+  }
+  SqliteStore store = SqliteStore::open(dir.database(), Access::read_write);
+  adopt_changes(store, dir, spec, options);
+  return run_to_end(store, dir, options);
+}
+
+int resume_study(const StudyDir& dir, const StudyOverrides& overrides, const ControlOptions& options) {
+  const StudyLock lock = StudyLock::take(dir.root());
+  SqliteStore store = SqliteStore::open(dir.database(), Access::read_write);
+  StudySpec wanted = store.spec();
+  wanted.budget.limit = replay(store.spec(), store.events(0)).budget().total();
+  apply(overrides, wanted);
+  wanted.validate();
+  adopt_changes(store, dir, wanted, options);
+  return run_to_end(store, dir, options);
+}
+
+}  // namespace bapi

@@ -1,0 +1,49 @@
+#include "bapi/cli/interrupt.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstring>
+
+#include "bapi/cli/exit_code.h"
+
+namespace bapi {
+
+namespace {
+
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "set in a signal handler");
+
+constexpr std::array<int, 4> kSignals = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+
+void say(const char* text) { [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text)); }
+
+extern "C" void on_signal(int signal) {
+  if (signal == SIGPIPE) return;
+  if (interrupted.exchange(true) && signal == SIGINT) {
+    say(isatty(STDERR_FILENO) == 1 ? "\x1b[?25h\nbapi: killed\n" : "bapi: killed\n");
+    _exit(kInterrupted);
+  }
+}
+
+void install(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = 0;  // waiting calls are to return
+  for (const int signal : kSignals) sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+InterruptFlag::InterruptFlag() {
+  interrupted = false;
+  install(on_signal);
+}
+
+InterruptFlag::~InterruptFlag() { install(SIG_DFL); }
+
+const std::atomic<bool>* InterruptFlag::flag() const { return &interrupted; }
+
+}  // namespace bapi

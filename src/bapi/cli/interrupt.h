@@ -1,0 +1,19 @@
+#pragma once
+
+#include <atomic>
+
+namespace bapi {
+
+// Turns SIGINT, SIGTERM and SIGHUP into a flag while the object lives. A second SIGINT ends the process at once, with
+// the cursor given back to the terminal. SIGPIPE is caught and dropped: a reader that goes away must not end a study.
+class InterruptFlag {
+ public:
+  InterruptFlag();
+  ~InterruptFlag();
+  InterruptFlag(const InterruptFlag&) = delete;
+  InterruptFlag& operator=(const InterruptFlag&) = delete;
+
+  const std::atomic<bool>* flag() const;
+};
+
+}  // namespace bapi

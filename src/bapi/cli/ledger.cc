@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "bapi/cli/commands.h"
+#include "bapi/cli/exit_code.h"
+#include "bapi/cli/listing.h"
+#include "bapi/cli/study_view.h"
+#include "bapi/report/text.h"
+
+namespace bapi {
+
+namespace {
+
+std::string totals(const StudyView& study) {
+  const Spending sums = spending(ledger(study.events));
+  std::string out = fmt::format("\nspent {}", short_cost(study.history.budget().spent(), study.spec().budget));
+  const char* separator = ": ";
+  for (const CostKind kind : kCostKinds) {
+    const Cost sum = sums[static_cast<std::size_t>(kind)];
+    if (sum == 0.0) continue;
+    out += fmt::format("{}{} {}", separator, to_string(kind), short_cost(sum, study.spec().budget));
+    separator = ", ";
+  }
+  return out + "\n";
+}
+
+int show_ledger(const ListingArguments& arguments) {
+  const Format format = arguments.parsed_format();
+  const StudyView study = open_study(arguments.study);
+  print(render(ledger_table(study.events), format));
+  if (format == Format::table) print(totals(study));
+  return kDone;
+}
+
+}  // namespace
+
+Command ledger_command() {
+  return {.name = "ledger",
+          .summary = "Every unit of the budget that was spent: on which trial, epoch, kind",
+          .examples =
+              "Examples:\n"
+              "  bapi ledger mlp\n"
+              "  bapi ledger mlp -f json\n\n"
+              "JSON: [{seq, trial, epoch, kind, cost}]. Kinds: epoch (a point on a curve), start-up, repeat (epochs "
+              "trained\nagain), grace (a process being ended), failed. Added up in this order, the costs are "
+              "budget.spent of\nbapi status to the last bit.",
+          .declare = [](Arguments& arguments) -> std::function<int()> {
+            const auto parsed = std::make_shared<ListingArguments>();
+            parsed->declare(arguments);
+            return [parsed] { return show_ledger(*parsed); };
+          }};
+}
+
+}  // namespace bapi

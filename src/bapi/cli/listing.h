@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "bapi/cli/arguments.h"
+#include "bapi/report/table.h"
+
+namespace bapi {
+
+// What every listing takes: STUDY and -f.
+struct ListingArguments {
+  std::string study = {};
+  std::string format = "table";
+
+  void declare(Arguments& arguments);
+  void declare_format(Arguments& arguments);
+  Format parsed_format() const { return parse_format(format); }
+};
+
+inline void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+inline void note(const std::string& text) { std::fprintf(stderr, "bapi: %s\n", text.c_str()); }
+
+}  // namespace bapi

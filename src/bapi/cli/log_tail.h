@@ -1,0 +1,11 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace bapi {
+
+// The last `lines` lines of a text file, each with its newline, at most some kilobytes; empty if it cannot be read.
+std::string log_tail(const std::filesystem::path& file, int lines);
+
+}  // namespace bapi

@@ -1,0 +1,27 @@
+#include "bapi/cli/plain_view.h"
+
+#include <fmt/format.h>
+
+#include "bapi/cli/terminal.h"
+#include "bapi/report/describe.h"
+#include "bapi/report/text.h"
+
+namespace bapi {
+
+void PlainView::event(const Event& event) {
+  if (const Measured* fact = std::get_if<Measured>(&event)) last_[fact->trial] = fact->measurement;
+  if (std::holds_alternative<Measured>(event) || std::holds_alternative<Overhead>(event)) return;
+
+  std::string text = describe(event, spec_);
+  if (const SegmentDone* done = std::get_if<SegmentDone>(&event)) {
+    const Measurement& last = last_[done->trial];
+    text = fmt::format("epoch {} done: {} {}", last.epoch, spec_.metric.name, short_number(last.value));
+  }
+  const std::optional<TrialId> trial = trial_of(event);
+  const std::string who = trial ? fmt::format("trial {}", index(*trial)) : "study";
+  // A failure message may have several lines; the log of the trial has them all.
+  text = text.substr(0, text.find('\n'));
+  write_error(fmt::format("{:>8}  {:<10} {}\n", short_duration(clock_.now() - start_), who, text));
+}
+
+}  // namespace bapi

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "bapi/cli/study_view.h"
+
+namespace bapi {
+
+// Writes curves.svg, incumbent.svg and budget.svg into `folder`, which is made if it is missing; returns their paths.
+// Throws StoreError.
+std::vector<std::filesystem::path> write_plots(const StudyView& study, const std::filesystem::path& folder);
+
+std::filesystem::path plot_folder(const StudyDir& dir);
+
+}  // namespace bapi

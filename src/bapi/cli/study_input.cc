@@ -1,0 +1,90 @@
+#include "bapi/cli/study_input.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "bapi/base/error.h"
+#include "bapi/policy/registry.h"
+#include "bapi/study/spec_file.h"
+
+namespace bapi {
+
+namespace {
+
+// The study is called after the training program: ./train -> train, python3 train.py -> train.
+std::string name_of_command(const std::vector<std::string>& command) {
+  const auto stem = [](const std::string& word) { return std::filesystem::path(word).stem().string(); };
+  for (const std::string& word : command) {
+    const std::string extension = std::filesystem::path(word).extension().string();
+    if (extension == ".py" || extension == ".sh" || extension == ".jl" || extension == ".R") return stem(word);
+  }
+  return command.empty() ? "study" : stem(command.front());
+}
+
+StudySpec inline_spec(const StudyInput& input) {
+  require(input.overrides.budget.has_value(), "the inline form needs --budget, for example --budget 30m");
+  require(input.metric.has_value(), "the inline form needs --metric NAME, what the program reports");
+  require(input.epochs.has_value(), "the inline form needs --epochs N, the length of a full training");
+  InlineCommand parsed = parse_inline_command(input.command);
+  require(!parsed.params.empty(),
+          "nothing to tune: give at least one argument as --name~domain, for example --lr~'log(1e-5,1)'");
+  StudySpec spec;
+  spec.name = name_of_command(parsed.command);
+  spec.command = std::move(parsed.command);
+  spec.space = Space(std::move(parsed.params));
+  return spec;
+}
+
+}  // namespace
+
+void StudyOverrides::declare(Arguments& arguments) {
+  arguments.option(
+      "-b,--budget", budget, "Total to spend: 30m, 2h, \"500 epochs\", \"12 usd\"; a total, never \"more\"");
+  arguments.option("--deadline", deadline, "Wall clock after the study's first decision: 1h");
+  arguments.option("-w,--workers", workers, "Trials trained at the same time");
+}
+
+void apply(const StudyOverrides& overrides, StudySpec& spec) {
+  if (overrides.budget) {
+    const BudgetSpec budget = parse_budget(*overrides.budget, "--budget");
+    if (budget.unit == spec.budget.unit) {
+      spec.budget.limit = budget.limit;
+    } else {
+      spec.budget = budget;
+    }
+  }
+  if (overrides.deadline) spec.deadline = parse_duration(*overrides.deadline, "--deadline");
+  if (overrides.workers) spec.workers = *overrides.workers;
+}
+
+void StudyInput::declare(Arguments& arguments) {
+  arguments.optional_positional("FILE", file, "Study file; or give the command inline, after --");
+  arguments.after_dashes(command);
+  overrides.declare(arguments);
+  arguments.option("-n,--name", name, "Name of the study; default: that of the file or the program");
+  arguments.option("-p,--policy", policy, "What decides: see bapi policies");
+  arguments.option("--seed", seed, "Of all random choices");
+  arguments.option("-e,--epochs", epochs, "Epochs of a full training");
+  arguments.option("-m,--metric", metric, "Name of the reported value to maximize");
+  arguments.flag("--minimize", minimize, "Minimize the metric instead");
+}
+
+StudySpec spec_of(const StudyInput& input) {
+  require(input.file.empty() || input.command.empty(), "give a study file or a command after --, not both");
+  require(!input.file.empty() || !input.command.empty(),
+          "what is to be trained? Give a study file (bapi init writes one) or a command after --");
+  StudySpec spec = input.file.empty() ? inline_spec(input) : read_study_file(input.file);
+  if (input.name) spec.name = *input.name;
+  if (input.metric) spec.metric.name = *input.metric;
+  if (input.minimize) spec.metric.goal = Goal::minimize;
+  if (input.epochs) spec.epochs.max = *input.epochs;
+  if (input.policy && *input.policy != spec.policy.name) spec.policy = {.name = *input.policy};
+  if (input.seed) spec.seed = *input.seed;
+  apply(input.overrides, spec);
+  spec.validate();
+  make_policy(spec.policy);  // checks its options
+  return spec;
+}
+
+}  // namespace bapi

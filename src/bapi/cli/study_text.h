@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "bapi/cli/study_view.h"
+
+namespace bapi {
+
+// "finished: the budget is spent", "running (process 4711)", ...
+std::string state_text(const StudyView& study);
+
+// What people want to know about a study, in a dozen lines: state, best value and configuration, how the budget was
+// spent, trials by state, where things are.
+std::string study_text(const StudyView& study);
+
+// The command that continues a study with twice the budget.
+std::string raise_hint(const StudyView& study);
+
+}  // namespace bapi

@@ -1,0 +1,80 @@
+#include "bapi/cli/terminal.h"
+
+#include <langinfo.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <clocale>
+#include <cstdlib>
+#include <utility>
+
+namespace bapi {
+
+namespace {
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+bool locale_is_utf8() {
+  std::setlocale(LC_CTYPE, "");  // nothing else: numbers are written with a point everywhere
+  return std::string_view(nl_langinfo(CODESET)) == "UTF-8";
+}
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kAscii = {{{"▁", "_"},
+                                                                                   {"▂", "."},
+                                                                                   {"▃", ":"},
+                                                                                   {"▄", "-"},
+                                                                                   {"▅", "="},
+                                                                                   {"▆", "+"},
+                                                                                   {"▇", "*"},
+                                                                                   {"█", "#"},
+                                                                                   {"░", "."},
+                                                                                   {"·", "-"},
+                                                                                   {"…", "~"},
+                                                                                   {"✗", "x"}}};
+
+}  // namespace
+
+bool can_redraw() { return isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb" && !variable("TERM").empty(); }
+
+TerminalSize terminal_size() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
+  return {.columns = size.ws_col, .rows = size.ws_row};
+}
+
+TerminalStyle terminal_style() {
+  const bool color = can_redraw() && variable("NO_COLOR").empty();
+  return {.color = color ? Color::on : Color::off, .glyphs = locale_is_utf8() ? Glyphs::unicode : Glyphs::ascii};
+}
+
+std::string in_ascii(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    bool replaced = false;
+    for (const auto& [glyph, plain] : kAscii) {
+      if (!text.substr(i).starts_with(glyph)) continue;
+      out += plain;
+      i += glyph.size();
+      replaced = true;
+      break;
+    }
+    if (!replaced) out += text[i++];
+  }
+  return out;
+}
+
+void write_error(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;  // a closed terminal must not end a study
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace bapi

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace bapi {
+
+struct TerminalSize {
+  std::size_t columns = 80;
+  std::size_t rows = 24;
+};
+
+enum class Color { off, on };
+enum class Glyphs { ascii, unicode };
+
+// What can be shown on standard error.
+struct TerminalStyle {
+  Color color = Color::off;
+  Glyphs glyphs = Glyphs::unicode;
+};
+
+// Whether standard error is a terminal on which lines can be drawn again.
+bool can_redraw();
+TerminalSize terminal_size();
+
+// Color unless NO_COLOR is set or the output is not a terminal; unicode if the locale says so.
+TerminalStyle terminal_style();
+
+// Block characters, dots and ellipses replaced by ASCII.
+std::string in_ascii(std::string_view text);
+
+// Writes all of `text` to standard error in as few calls as possible.
+void write_error(std::string_view text);
+
+}  // namespace bapi

@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "bapi/base/error.h"
+#include "bapi/cli/commands.h"
+#include "bapi/cli/exit_code.h"
+#include "bapi/cli/listing.h"
+#include "bapi/cli/study_view.h"
+
+namespace bapi {
+
+namespace {
+
+struct TrialsArguments {
+  ListingArguments listing;
+  std::string sort = "trial";
+  std::optional<int> limit;
+};
+
+using Row = std::vector<Cell>;
+
+// Best values and greatest costs first; trials without a report last.
+void sort_rows(std::vector<Row>& rows, const std::string& key, Goal goal) {
+  require(key == "trial" || key == "best" || key == "spent",
+          fmt::format("--sort {}: expected trial, best or spent", key));
+  if (key == "trial") return;
+  const std::size_t column = key == "best" ? 3 : 4;
+  const double sign = key == "best" && goal == Goal::minimize ? -1.0 : 1.0;
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+    if (a[column].empty() || b[column].empty()) return !a[column].empty() && b[column].empty();
+    return sign * std::get<double>(a[column].data) > sign * std::get<double>(b[column].data);
+  });
+}
+
+int trials(const TrialsArguments& arguments) {
+  const Format format = arguments.listing.parsed_format();
+  require(!arguments.limit || *arguments.limit >= 1, "--limit must be at least 1");
+  const StudyView study = open_study(arguments.listing.study);
+  const Table all = trials_table(study.history, study.controller);
+  std::vector<Row> rows = all.rows();
+  sort_rows(rows, arguments.sort, study.spec().metric.goal);
+  if (arguments.limit) rows.resize(std::min(rows.size(), static_cast<std::size_t>(*arguments.limit)));
+  Table table(all.columns());
+  for (Row& row : rows) table.add(std::move(row));
+  print(render(table, format));
+  return kDone;
+}
+
+}  // namespace
+
+Command trials_command() {
+  return {.name = "trials",
+          .summary = "All trials: state, epochs, best value, cost, configuration",
+          .examples =
+              "Examples:\n"
+              "  bapi trials mlp --sort best --limit 5\n"
+              "  bapi trials mlp -f csv > trials.csv\n\n"
+              "JSON: [{trial, state, epochs, best, spent, config}]. In CSV every parameter has a column config.NAME.",
+          .declare = [](Arguments& arguments) -> std::function<int()> {
+            const auto parsed = std::make_shared<TrialsArguments>();
+            parsed->listing.declare(arguments);
+            arguments.option("-s,--sort", parsed->sort, "trial, best or spent");
+            arguments.option("-l,--limit", parsed->limit, "Only the first rows");
+            return [parsed] { return trials(*parsed); };
+          }};
+}
+
+}  // namespace bapi

@@ -1,0 +1,129 @@
+"""Drives the built program in temporary directories. BAPI names the program."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BAPI = os.environ.get("BAPI", str(pathlib.Path(__file__).parents[2] / "build/release/bapi"))
+HERE = pathlib.Path(__file__).parent
+
+STUDY = """
+name: {name}
+command: ["{python}", "{here}/trainer.py", "--lr", "${{lr}}", "--units", "${{units}}", "--delay", "{delay}"]
+metric: {{name: accuracy, goal: maximize}}
+budget: {budget}
+epochs: {{min: 1, max: 9}}
+workers: {workers}
+seed: 7
+grace: 1s
+policy: {policy}
+parameters:
+  lr: {{min: 1.0e-4, max: 1, log: true}}
+  units: {{min: 16, max: 256, type: int}}
+"""
+
+
+class EndToEnd(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="bapi-e2e-")
+        self.started = []
+
+    def tearDown(self):
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def environment(self):
+        return {**os.environ, "BAPI": os.path.abspath(BAPI), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def bapi(self, *arguments, code=0, **options):
+        """Runs the program to its end and checks its exit code."""
+        result = subprocess.run(
+            [os.path.abspath(BAPI), *arguments],
+            cwd=self.dir,
+            env=options.pop("env", self.environment()),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            **options,
+        )
+        what = f"bapi {' '.join(arguments)}\n--- stdout\n{result.stdout}\n--- stderr\n{result.stderr}"
+        self.assertEqual(result.returncode, code, what)
+        return result
+
+    def json(self, *arguments, **options):
+        return json.loads(self.bapi(*arguments, "-f", "json", **options).stdout)
+
+    def start(self, *arguments):
+        """Starts the program in the background, in a session of its own as a terminal would."""
+        process = subprocess.Popen(
+            [os.path.abspath(BAPI), *arguments],
+            cwd=self.dir,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        self.started.append(process)
+        return process
+
+    def study(self, name="mlp", budget='"40 epochs"', delay=0.0, workers=1, policy="hyperband", file="study.yaml"):
+        text = STUDY.format(
+            name=name, budget=budget, delay=delay, workers=workers, policy=policy, python=sys.executable, here=HERE
+        )
+        self.write(file, text)
+        return file
+
+    def write(self, name, text):
+        with open(os.path.join(self.dir, name), "w") as file:
+            file.write(text)
+        return name
+
+    def path(self, *parts):
+        return os.path.join(self.dir, *parts)
+
+    def wait_for(self, condition, what, seconds=20.0):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if condition():
+                return
+            time.sleep(0.02)
+        self.fail(f"timed out waiting for {what}")
+
+    def wait_for_reports(self, count, study="mlp"):
+        def enough():
+            if not os.path.exists(self.path(f"{study}.bapi", "study.db")):
+                return False
+            return sum(trial["epochs"] for trial in self.json("trials", study)) >= count
+
+        self.wait_for(enough, f"{count} reports")
+
+    def check_books(self, study="mlp"):
+        """The invariants that hold for every study at every time."""
+        status = self.json("status", study)
+        ledger = self.json("ledger", study)
+        spent = 0.0
+        for row in ledger:
+            spent += row["cost"]
+        self.assertEqual(spent, status["budget"]["spent"])
+        epochs = [(row["trial"], row["epoch"]) for row in ledger if row["kind"] == "epoch"]
+        self.assertEqual(len(epochs), len(set(epochs)), "an epoch was charged twice")
+        trials = self.json("trials", study)
+        self.assertEqual([trial["trial"] for trial in trials], list(range(len(trials))))
+        self.assertEqual(sum(trial["epochs"] for trial in trials), len(epochs))
+        return status
+
+
+def main():
+    unittest.main(verbosity=2)
