@@ -1,0 +1,119 @@
+#include "bapi/gp/response.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "bapi/base/error.h"
+
+namespace bapi {
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+// A deviation below this is rounding of a constant.
+constexpr double kSmallestDeviation = 1e-12;
+
+std::vector<double> finite_ascending(const Vector& values) {
+  std::vector<double> finite;
+  for (const double value : values) {
+    if (std::isfinite(value)) finite.push_back(value);
+  }
+  std::sort(finite.begin(), finite.end());
+  return finite;
+}
+
+// The middle of two values, without overflow.
+double between(double a, double b) { return a / 2.0 + b / 2.0; }
+
+double median(const std::vector<double>& ascending) {
+  const std::size_t half = ascending.size() / 2;
+  return ascending.size() % 2 == 1 ? ascending[half] : between(ascending[half - 1], ascending[half]);
+}
+
+// The highest of a few lower quantiles that lies below the best.
+double reference_level(const std::vector<double>& ascending) {
+  const double best = ascending.back();
+  if (median(ascending) < best) return median(ascending);
+  for (const std::size_t share : {4, 10}) {
+    const double quantile = ascending[ascending.size() / share];
+    if (quantile < best) return quantile;
+  }
+  return ascending.front();
+}
+
+}  // namespace
+
+CurveResponse curve_response(
+    const std::vector<Epoch>& epochs, const Vector& scores, ResponseKind kind, CurveEnd end, Epoch max_epoch) {
+  check(scores.size() == static_cast<Eigen::Index>(epochs.size()), "response: epochs and scores differ in length");
+  check(std::is_sorted(epochs.begin(), epochs.end()), "response: epochs are not ascending");
+  CurveResponse response{.epochs = epochs, .values = scores};
+  double best = kMinusInfinity;
+  for (double& value : response.values) {
+    const double usable = std::isfinite(value) ? value : kMinusInfinity;
+    best = std::max(best, usable);
+    value = kind == ResponseKind::running_maximum ? best : usable;
+  }
+  if (end == CurveEnd::ended && !epochs.empty() && epochs.back() < max_epoch) {
+    const double last = response.values(response.values.size() - 1);
+    response.epochs.push_back(max_epoch);
+    response.values.conservativeResize(response.values.size() + 1);
+    response.values(response.values.size() - 1) = last;
+  }
+  return response;
+}
+
+void ClipOptions::validate() const {
+  require(factor >= 0.0, fmt::format("clip.factor = {}, must not be negative", factor));
+}
+
+double clip_level(const Vector& values, const ClipOptions& options) {
+  options.validate();
+  const std::vector<double> finite = finite_ascending(values);
+  if (finite.empty()) return 0.0;
+  const double best = finite.back();
+  const double reference = reference_level(finite);
+  if (best == reference) return best;
+  return std::max(finite.front(), reference - options.factor * (best - reference));
+}
+
+Vector clipped(const Vector& values, double level) {
+  Vector result = values;
+  for (double& value : result) {
+    if (!std::isfinite(value) || value < level) value = level;
+  }
+  return result;
+}
+
+Vector Standardization::apply(const Vector& y) const { return (y.array() / unit - mean / unit) / (scale / unit); }
+
+Standardization standardization(const Vector& y) {
+  check(y.allFinite(), "standardization: a value is not finite");
+  Standardization result;
+  if (y.size() == 0) return result;
+  const double largest = y.cwiseAbs().maxCoeff();
+  result.unit = largest > 1e100 ? largest : 1.0;
+  const Vector scaled = y / result.unit;
+  const double mean = scaled.mean();
+  result.mean = mean * result.unit;
+  if (y.size() < 2) return result;
+  const double deviation =
+      std::sqrt((scaled.array() - mean).square().sum() / static_cast<double>(y.size() - 1)) * result.unit;
+  if (deviation >= kSmallestDeviation) result.scale = deviation;
+  return result;
+}
+
+Response standardised_response(const Vector& values, const ClipOptions& options) {
+  Response response;
+  response.clip_level = clip_level(values, options);
+  const Vector usable = clipped(values, response.clip_level);
+  for (Eigen::Index i = 0; i < values.size(); ++i) response.clipped += usable(i) != values(i) ? 1 : 0;
+  response.scale = standardization(usable);
+  response.y = response.scale.apply(usable);
+  return response;
+}
+
+}  // namespace bapi

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <vector>
+
+#include "bapi/base/units.h"
+#include "bapi/math/types.h"
+
+namespace bapi {
+
+// How measured scores become what the surrogate models. Scores are to be maximised; a training that diverged reports
+// NaN, an infinity or a number of absurd size.
+
+enum class ResponseKind {
+  running_maximum,  // the best model so far is kept, as the paper assumes
+  raw
+};
+
+// Whether a curve can still grow.
+enum class CurveEnd { open, ended };
+
+struct CurveResponse {
+  std::vector<Epoch> epochs;  // ascending
+  Vector values;              // -infinity where nothing usable was seen yet
+};
+
+// The response of one curve. With the running maximum, values that are not finite count as minus infinity; raw ones
+// become minus infinity only where they are not finite themselves. A curve that ended before max_epoch, because its
+// planned length is shorter or because it gave up, is finished at its last value: a point at max_epoch repeats it.
+CurveResponse curve_response(
+    const std::vector<Epoch>& epochs, const Vector& scores, ResponseKind kind, CurveEnd end, Epoch max_epoch);
+
+struct ClipOptions {
+  // Values below median - factor * (best - median) are raised to it; infinity turns clipping off for finite values.
+  double factor = 2.0;
+
+  void validate() const;
+};
+
+// The level below which values are clipped, from the finite ones among them. One exploding run must not flatten the
+// model of the others, and how bad a bad run is does not matter. If more than half of the values are tied at the best,
+// the first lower quantile (a quarter, a tenth, the lowest) that differs takes the place of the median. Without a
+// finite value it is 0; if all are equal it is that value.
+double clip_level(const Vector& values, const ClipOptions& options = {});
+
+// Every value that is below the level or not finite, raised to the level. A score of plus infinity is a failure, too.
+Vector clipped(const Vector& values, double level);
+
+// y_s = (y - mean) / scale.
+struct Standardization {
+  double mean = 0.0;
+  double scale = 1.0;  // standard deviation, divisor n - 1; 1 for fewer than two values or a deviation below 1e-12
+
+  Vector apply(const Vector& y) const;
+  double apply(double y) const { return (y / unit - mean / unit) / (scale / unit); }
+  double undo(double standardised) const { return mean + scale * standardised; }
+
+  // Sums are taken in units of the largest value, so that squares of 1e300 do not overflow.
+  double unit = 1.0;
+};
+
+Standardization standardization(const Vector& y);
+
+struct Response {
+  Vector y;  // standardised
+  Standardization scale;
+  double clip_level = 0.0;  // in the unit of the scores
+  int clipped = 0;          // how many values the rule changed
+};
+
+// Clips, then standardises.
+Response standardised_response(const Vector& values, const ClipOptions& options = {});
+
+}  // namespace bapi

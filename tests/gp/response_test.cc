@@ -1,0 +1,147 @@
+#include "bapi/gp/response.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "bapi/base/error.h"
+#include "bapi/base/rng.h"
+
+namespace bapi {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+Vector vector(std::initializer_list<double> values) {
+  Vector v(static_cast<Eigen::Index>(values.size()));
+  std::copy(values.begin(), values.end(), v.begin());
+  return v;
+}
+
+TEST(CurveResponse, RunningMaximumNeverFalls) {
+  const CurveResponse response = curve_response(
+      {1, 2, 3, 4, 5}, vector({0.1, 0.5, 0.3, 0.6, 0.2}), ResponseKind::running_maximum, CurveEnd::open, 10);
+  EXPECT_EQ(response.values, vector({0.1, 0.5, 0.5, 0.6, 0.6}));
+}
+
+TEST(CurveResponse, DivergenceKeepsTheBestSoFar) {
+  const CurveResponse response = curve_response(
+      {1, 2, 3, 4, 5}, vector({kNan, -0.7, -1e34, -kInf, kNan}), ResponseKind::running_maximum, CurveEnd::open, 10);
+  EXPECT_EQ(response.values, vector({-kInf, -0.7, -0.7, -0.7, -0.7}));
+}
+
+TEST(CurveResponse, RawKeepsFallingValues) {
+  const CurveResponse response =
+      curve_response({1, 2, 3}, vector({0.5, 0.3, kNan}), ResponseKind::raw, CurveEnd::open, 3);
+  EXPECT_EQ(response.values, vector({0.5, 0.3, -kInf}));
+}
+
+TEST(CurveResponse, CurveThatEndedIsFinishedAtItsLastValue) {
+  const CurveResponse ended =
+      curve_response({1, 2}, vector({0.4, 0.3}), ResponseKind::running_maximum, CurveEnd::ended, 50);
+  EXPECT_EQ(ended.epochs, (std::vector<Epoch>{1, 2, 50}));
+  EXPECT_EQ(ended.values, vector({0.4, 0.4, 0.4}));
+  const CurveResponse complete =
+      curve_response({1, 50}, vector({0.4, 0.6}), ResponseKind::running_maximum, CurveEnd::ended, 50);
+  EXPECT_EQ(complete.epochs, (std::vector<Epoch>{1, 50}));
+  const CurveResponse open =
+      curve_response({1, 2}, vector({0.4, 0.3}), ResponseKind::running_maximum, CurveEnd::open, 50);
+  EXPECT_EQ(open.epochs, (std::vector<Epoch>{1, 2}));
+}
+
+TEST(ClipLevel, IsTwiceTheUpperSpreadBelowTheMedian) {
+  EXPECT_NEAR(clip_level(vector({-100.0, 0.4, 0.5, 0.6, 0.7})), 0.5 - 2.0 * 0.2, 1e-15);
+}
+
+TEST(ClipLevel, NeverLiesBelowTheLowestFiniteValue) {
+  EXPECT_DOUBLE_EQ(clip_level(vector({0.4, 0.5, 0.6})), 0.4);
+  EXPECT_DOUBLE_EQ(clip_level(vector({0.4, 0.5, 0.6}), {.factor = kInf}), 0.4);
+}
+
+TEST(ClipLevel, TiesAtTheBestDoNotFlattenTheRest) {
+  const Vector values = vector({0.2, 0.6, 0.9, 0.9, 0.9, 0.9, 0.9});
+  EXPECT_LE(clip_level(values), 0.6);
+}
+
+TEST(ClipLevel, OfNothingFiniteIsZeroAndOfEqualValuesIsThatValue) {
+  EXPECT_EQ(clip_level(vector({kNan, -kInf})), 0.0);
+  EXPECT_EQ(clip_level(vector({3.0, 3.0, -kInf})), 3.0);
+  EXPECT_EQ(clip_level(Vector(0)), 0.0);
+}
+
+TEST(Clipped, RaisesWhatIsBelowOrNotFinite) {
+  EXPECT_EQ(clipped(vector({1.0, -5.0, kNan, -kInf, kInf}), 0.0), vector({1.0, 0.0, 0.0, 0.0, 0.0}));
+}
+
+TEST(Standardization, HasMeanZeroAndDeviationOneWithDivisorNMinusOne) {
+  const Vector y = vector({1.0, 2.0, 4.0});
+  const Standardization scale = standardization(y);
+  EXPECT_NEAR(scale.mean, 7.0 / 3.0, 1e-15);
+  EXPECT_NEAR(scale.scale, std::sqrt(7.0 / 3.0), 1e-15);
+  const Vector s = scale.apply(y);
+  EXPECT_NEAR(s.mean(), 0.0, 1e-15);
+  EXPECT_NEAR(s.squaredNorm() / 2.0, 1.0, 1e-15);
+  EXPECT_NEAR(scale.undo(scale.apply(3.3)), 3.3, 1e-15);
+}
+
+TEST(Standardization, ConstantOneAndNoValueHaveScaleOne) {
+  EXPECT_EQ(standardization(vector({5.0, 5.0, 5.0})).scale, 1.0);
+  EXPECT_EQ(standardization(vector({5.0})).scale, 1.0);
+  EXPECT_EQ(standardization(vector({5.0})).mean, 5.0);
+  EXPECT_EQ(standardization(Vector(0)).scale, 1.0);
+}
+
+TEST(Standardization, ExtremeScalesStayFinite) {
+  for (const double unit : {1e-300, 1e-150, 1e150, 1e300}) {
+    const Vector y = unit * vector({-1.0, 0.5, 1.5, 1.7});
+    const Vector s = standardization(y).apply(y);
+    EXPECT_TRUE(s.allFinite()) << unit;
+    EXPECT_LE(s.cwiseAbs().maxCoeff(), 3.0);
+  }
+  const Vector extremes = vector({-1.7e308, 1.7e308});
+  EXPECT_TRUE(standardization(extremes).apply(extremes).allFinite());
+}
+
+// Losses of a translation model: most runs end between 2 and 6, some explode to 1e4 .. 1e34, some to NaN.
+TEST(Response, ExplodingLossesDoNotFlattenTheGoodOnes) {
+  Rng rng(1);
+  Vector scores(60);
+  int exploded = 0;
+  for (Eigen::Index i = 0; i < scores.size(); ++i) {
+    const double loss = 2.0 + 4.0 * rng.uniform();
+    scores(i) = -loss;
+    if (i % 10 == 3) scores(i) = -std::pow(10.0, 4.0 + 30.0 * rng.uniform());
+    if (i % 10 == 7) scores(i) = kNan;
+    exploded += i % 10 == 3 || i % 10 == 7 ? 1 : 0;
+  }
+  const Response response = standardised_response(scores);
+  EXPECT_TRUE(response.y.allFinite());
+  EXPECT_GE(response.clipped, exploded);
+  EXPECT_LE(response.clipped, exploded + 5);
+  // The good runs keep their order and still span more than a standard deviation.
+  double lowest = kInf;
+  double highest = -kInf;
+  for (Eigen::Index i = 0; i < scores.size(); ++i) {
+    if (scores(i) < -10.0 || std::isnan(scores(i))) continue;
+    lowest = std::min(lowest, response.y(i));
+    highest = std::max(highest, response.y(i));
+  }
+  EXPECT_GT(highest - lowest, 1.5);
+  // Without the rule they would all be the same number.
+  const Vector raw = clipped(scores, -1e34);
+  const Vector flattened = standardization(raw).apply(raw);
+  EXPECT_LT(flattened(1) - flattened(0), 1e-20);
+}
+
+TEST(Response, OnlyFailuresGiveZeros) {
+  const Response response = standardised_response(vector({kNan, -kInf, kNan}));
+  EXPECT_EQ(response.y, Vector::Zero(3));
+  EXPECT_EQ(response.clipped, 3);
+}
+
+TEST(Response, NegativeClipFactorIsRefused) { EXPECT_THROW(clip_level(vector({1.0}), {.factor = -1.0}), InvalidInput); }
+
+}  // namespace
+}  // namespace bapi
