@@ -3,6 +3,7 @@
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
+BENCHMARKS := bench_store
 
 .DEFAULT_GOAL := help
 
@@ -28,6 +29,12 @@ test-dev: deps ## the same with address and undefined-behaviour sanitizers
 	cmake --preset dev
 	cmake --build --preset dev -j $(JOBS)
 	ctest --preset dev -j 2 -LE slow
+
+.PHONY: bench
+bench: deps ## timings beside the raw engine's; figures in build/bench.json
+	cmake --preset release -DBAPI_BENCH=ON
+	cmake --build --preset release -j $(JOBS) --target $(BENCHMARKS)
+	tools/run_benchmarks.py build/bench.json $(BENCHMARKS:%=build/release/%)
 
 .PHONY: format
 format: deps ## clang-format over every C++ file

@@ -1,0 +1,24 @@
+#!/bin/bash
+# external_project.sh BUILD_DIR EXAMPLE_DIR COMPILER LINK_FLAGS: installs BUILD_DIR into a fresh prefix, builds a copy of
+# the example against it, and checks what it prints.
+set -euo pipefail
+build=$1 example=$2 compiler=$3 link_flags=$4
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+cmake --install "$build" --prefix "$scratch/prefix" > "$scratch/install.log"
+cp -r "$example" "$scratch/project"
+cmake -S "$scratch/project" -B "$scratch/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="$compiler" \
+  -DCMAKE_PREFIX_PATH="$scratch/prefix" -DCMAKE_EXE_LINKER_FLAGS="$link_flags"
+cmake --build "$scratch/build"
+
+output=$("$scratch/build/tune_in_process")
+echo "$output"
+grep -q '^[0-9]* trials, 500 of 500 epochs$' <<< "$output"
+grep -q '^best: trial [0-9]*, loss 0\.0[0-9]*, lr ' <<< "$output"
+
+[[ -f $scratch/prefix/share/doc/bapi/LICENSE ]]
+if [[ -x $build/bapi ]]; then
+  "$scratch/prefix/bin/bapi" --version
+fi
