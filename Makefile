@@ -20,6 +20,13 @@ build: deps ## the program build/release/bapi, the library and the tests
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
 
+.PHONY: demo
+demo: deps ## tune the example network with a minute of training
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target bapi train_mlp
+	rm -rf build/demo
+	build/release/bapi run examples/mlp/study.yaml --dir build/demo
+
 .PHONY: test
 test: build ## the test suite, without the slow tests
 	ctest --preset release -j 2 -LE slow

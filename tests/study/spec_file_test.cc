@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "bapi/base/error.h"
 #include "bapi/base/rng.h"
@@ -497,6 +498,41 @@ TEST(SpecFile, AnyDamageToTheTextIsASpecOrInvalidInput) {
     }
   }
   EXPECT_GT(refused, kTexts / 2);
+}
+
+// ── the documentation ───────────────────────────────────────────────────────────────────────────────────────────────
+
+// The text between ```LANGUAGE and ``` from `at` on; `at` moves behind it. Empty if there is no further block.
+std::string next_block(const std::string& document, const std::string& language, std::size_t& at) {
+  const std::string fence = "```" + language + "\n";
+  const std::size_t begin = document.find(fence, at);
+  if (begin == std::string::npos) return "";
+  const std::size_t end = document.find("```\n", begin + fence.size());
+  at = end + 4;
+  return document.substr(begin + fence.size(), end - begin - fence.size());
+}
+
+// A yaml block with a text block right behind it gives this message; one without is a valid file.
+TEST(SpecFile, ExamplesOfTheDocumentationAreTrue) {
+  std::ifstream file(BAPI_SOURCE_DIR "/docs/study-file.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  const std::string document = text.str();
+  int valid = 0;
+  int refused = 0;
+  std::size_t at = 0;
+  for (std::string example = next_block(document, "yaml", at); !example.empty();
+       example = next_block(document, "yaml", at)) {
+    if (document.compare(at, 8, "```text\n") == 0) {
+      EXPECT_EQ(message_of(example) + "\n", next_block(document, "text", at));
+      ++refused;
+    } else {
+      EXPECT_EQ(message_of(example), "no error");
+      ++valid;
+    }
+  }
+  EXPECT_GE(valid, 2);
+  EXPECT_GE(refused, 10);
 }
 
 // ── files ───────────────────────────────────────────────────────────────────────────────────────────────────────────
