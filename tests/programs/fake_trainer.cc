@@ -9,7 +9,8 @@
 //   --metric NAME     (default accuracy)               --cost C    reports a cost
 //   --nan-at T  --inf-at T  --skip T  --no-metric-at T  --text-at T  --epoch-zero-at T  --garbage-at T
 //   --crash-at T [--exit-code C]  --abort-at T  --hang-at T     after that epoch was trained, instead of reporting it
-//   --ignore-term  --fork-child  --escape-child  --big-output BYTES  --half-line-at T  --twice  --ahead  --no-checkpoint  --forget N
+//   --ignore-term  --fork-child  --escape-child  --big-output BYTES  --half-line-at T  --twice  --ahead --no-checkpoint
+//   --forget N
 //   --once FILE       misbehaves only if FILE does not exist yet, and creates it
 #include <fcntl.h>
 #include <signal.h>
