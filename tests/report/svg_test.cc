@@ -73,7 +73,7 @@ TEST(Figure, LeavesOutWhatCannotBeDrawn) {
 TEST(Figure, EscapesEveryText) {
   Figure figure(
       "a <b> & \"c\"", "\x01", {.label = "<x>"}, {.label = "y & z"}, {{.label = "<script>", .color = "#000"}});
-  figure.text({0.5, 0.5}, Anchor::middle, "1 < 2", "#000");
+  figure.text({0.5, 0.5}, Anchor::middle, Side::above, "1 < 2", "#000");
   const std::string svg = figure.svg();
   EXPECT_EQ(svg.find("<b>"), std::string::npos);
   EXPECT_EQ(svg.find("<script>"), std::string::npos);

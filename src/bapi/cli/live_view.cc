@@ -15,7 +15,7 @@ namespace bapi {
 namespace {
 
 constexpr double kSecondsPerFrame = 0.2;
-constexpr std::size_t kMostRecent = 40;
+constexpr std::size_t kMostRecentShown = 8;
 constexpr std::size_t kFewestRecent = 3;
 
 constexpr const char* kBold = "\x1b[1m";
@@ -150,10 +150,12 @@ std::vector<std::string> live_lines(const History& history,
       title_line(paint, history, state), budget_line(paint, history, state), best_line(paint, history)};
   // The last row stays free: a newline there would scroll the screen.
   const std::size_t most = size.rows > 1 ? size.rows - 1 : 1;
-  const std::size_t room = most - std::min(most, lines.size() + 1 + kFewestRecent);
-  for (std::string& line : trial_lines(paint, history, room)) lines.push_back(std::move(line));
-  const std::size_t left = most - std::min(most, lines.size());
-  const std::size_t recent = std::min({state.recent.size(), left, std::size_t{8}});
+  const auto room = [&](std::size_t reserved) { return most - std::min(most, lines.size() + reserved); };
+  const bool airy = size.rows >= 20;
+  if (airy) lines.emplace_back();
+  for (std::string& line : trial_lines(paint, history, room(kFewestRecent + 1))) lines.push_back(std::move(line));
+  if (airy) lines.emplace_back();
+  const std::size_t recent = std::min({state.recent.size(), room(0), kMostRecentShown});
   for (std::size_t i = state.recent.size() - recent; i < state.recent.size(); ++i) {
     lines.push_back(paint.line({{state.recent[i], kDim}}));
   }
@@ -179,7 +181,7 @@ void LiveView::event(const Event& event) {
                                 short_duration(clock_.now() - start_),
                                 trial ? fmt::format("trial {}", index(*trial)) : "study",
                                 text));
-  if (recent_.size() > kMostRecent) recent_.pop_front();
+  if (recent_.size() > kMostRecentShown) recent_.pop_front();
 }
 
 std::optional<double> LiveView::seconds_left(const Session& session, const Evaluator& evaluator) const {
@@ -218,6 +220,8 @@ void LiveView::draw(const std::vector<std::string>& lines, std::size_t columns) 
   for (const std::size_t width : drawn_) rows += std::max<std::size_t>(1, (width + columns - 1) / columns);
   std::string frame = "\x1b[?2026h\r";
   if (rows > 0) frame += fmt::format("\x1b[{}A", rows);
+  if (columns != columns_) frame += "\x1b[J";  // wrapped lines would be joined again by the next resize
+  columns_ = columns;
   drawn_.clear();
   for (const std::string& line : lines) {
     frame += line + "\x1b[K\n";
@@ -227,6 +231,7 @@ void LiveView::draw(const std::vector<std::string>& lines, std::size_t columns) 
   write_error(frame);
 }
 
-void LiveView::finish() { write_error("\n"); }
+// The result that follows says everything once more.
+void LiveView::finish() { draw({}, terminal_size().columns); }
 
 }  // namespace bapi

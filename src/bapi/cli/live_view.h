@@ -49,6 +49,7 @@ class LiveView : public Progress {
   double last_draw_ = 0.0;
   std::deque<std::string> recent_;
   std::vector<std::size_t> drawn_;  // widths of the lines on the screen
+  std::size_t columns_ = 0;         // of the terminal when they were drawn
 };
 
 }  // namespace bapi

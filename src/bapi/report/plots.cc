@@ -24,6 +24,9 @@ constexpr const char* kVermilion = "#D55E00";
 constexpr const char* kPurple = "#CC79A7";
 constexpr const char* kGrey = "#9a9a9a";
 
+// Share of the value axis that stays free beyond the best value, for its label.
+constexpr double kLabelRoom = 0.06;
+
 constexpr int kMostPointsPerCurve = 400;
 constexpr std::size_t kMostDots = 4000;
 
@@ -71,8 +74,9 @@ double quantile(std::vector<double> values, double share) {
   return *place;
 }
 
-// An axis for metric values that follows their bulk. Losses that span decades get a log axis; on the bad side, values
-// that would squeeze the others into a corner are left outside.
+// An axis for metric values that follows their bulk. Losses that span decades get a log axis. On the bad side, values
+// that would squeeze the others into a corner are left outside: a few far off, or many that are far worse than the
+// median is from the best.
 Axis value_axis(const std::vector<double>& values, const StudySpec& spec) {
   if (values.empty()) return {.label = metric_label(spec)};
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
@@ -86,11 +90,14 @@ Axis value_axis(const std::vector<double>& values, const StudySpec& spec) {
   const double best = *std::max_element(scores.begin(), scores.end());
   const double middle = quantile(scores, 0.5);
   const double worst = *std::min_element(scores.begin(), scores.end());
-  const double far = middle - 4.0 * (best - middle);
-  const bool squeezed = best > middle && worst < middle - 12.0 * (best - middle);
-  const std::array<double, 2> ends = {best, squeezed ? far : worst};
+  const double bulk = quantile(scores, 0.02);
+  double lowest = worst;
+  if (best - worst > 2.0 * (best - bulk)) lowest = bulk - 0.5 * (best - bulk);
+  if (best > middle && lowest < middle - 12.0 * (best - middle)) lowest = middle - 4.0 * (best - middle);
+  const std::array<double, 2> ends = {best, lowest};
 
   Axis axis = axis_over(ends, metric_label(spec));
+  axis.high += kLabelRoom * (axis.high - axis.low);
   if (log) {
     const double low = std::min(back(axis.low), back(axis.high));
     const double high = std::max(back(axis.low), back(axis.high));
@@ -158,6 +165,9 @@ std::string plural(std::size_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+// Labels of the best value stand where nothing can be: beyond it.
+Side beyond_best(const StudySpec& spec) { return spec.metric.goal == Goal::maximize ? Side::above : Side::below; }
+
 std::string best_label(const History& history, const Best& found) {
   return fmt::format("{} {} · trial {}", history.spec().metric.name, short_number(found.value), index(found.trial));
 }
@@ -180,7 +190,7 @@ void draw_incumbent(Figure& figure, const History& history, const Best& found) {
   figure.line(points_of(history, trial.curve), {.color = kBlue, .width = 2.8});
   const Point at{static_cast<double>(found.epoch), found.value};
   figure.marker(at, Marker::ring, 4.5, kBlue);
-  figure.text(at, Anchor::end, best_label(history, found), kBlue);
+  figure.text(at, Anchor::end, beyond_best(history.spec()), best_label(history, found), kBlue);
 }
 
 }  // namespace
@@ -242,7 +252,8 @@ std::string plot_incumbent(const History& history, std::span<const StoredEvent> 
                 x,
                 y,
                 {{.label = "best so far", .color = kBlue},
-                 {.label = "every report", .color = kGrey, .swatch = LegendEntry::Swatch::disc}});
+                 {.label = "every report", .color = kGrey, .swatch = LegendEntry::Swatch::disc},
+                 {.label = "budget", .color = kVermilion}});
   const double total = budget.total() / scale.divisor;
   const std::array<Point, 2> limit = {Point{total, y.low}, Point{total, y.high}};
   figure.line(limit, {.color = kVermilion, .width = 1.5, .dash = "5 4"});
@@ -269,7 +280,7 @@ std::string plot_incumbent(const History& history, std::span<const StoredEvent> 
       figure.marker({step.spent / scale.divisor, step.value}, Marker::disc, 3.0, kBlue);
     }
   }
-  figure.text(stairs.back(), Anchor::end, best_label(history, *best(history)), kBlue);
+  figure.text(stairs.back(), Anchor::end, beyond_best(spec), best_label(history, *best(history)), kBlue);
   return figure.svg();
 }
 
@@ -309,7 +320,8 @@ std::string plot_budget(const History& history, std::span<const StoredEvent> eve
   }
 
   // Bars keep a gap as long as there is room for one, and do not grow into blocks when there are few.
-  const double half = 0.5 * std::min(0.82, 56.0 / figure.pixels_per_x());
+  const double share = figure.pixels_per_x() < 5.0 ? 1.0 : 0.82;
+  const double half = 0.5 * std::min(share, 56.0 / figure.pixels_per_x());
   for (std::size_t i = 0; i < trials; ++i) {
     const double at = static_cast<double>(i);
     double base = 0.0;
@@ -320,7 +332,7 @@ std::string plot_budget(const History& history, std::span<const StoredEvent> eve
       base += height;
     }
     if (history.incumbent() && index(*history.incumbent()) == static_cast<std::int64_t>(i)) {
-      figure.text({at, base}, Anchor::middle, "best", kBlue);
+      figure.text({at, base}, Anchor::middle, Side::above, "best", kBlue);
     }
   }
   return figure.svg();

@@ -293,14 +293,14 @@ void Figure::bar(Point corner, Point opposite, const std::string& color) {
                        color);
 }
 
-void Figure::text(Point at, Anchor anchor, const std::string& text, const std::string& color) {
+void Figure::text(Point at, Anchor anchor, Side side, const std::string& text, const std::string& color) {
   if (!drawable(at)) return;
-  // Kept inside the frame, so that a label at the edge is not cut.
   const double width = text_width(text, 12.0);
   const double before = anchor == Anchor::start ? 0.0 : anchor == Anchor::middle ? 0.5 * width : width;
   const double lowest = left_ + before;
   const double x = std::clamp(px(at.x), lowest, std::max(lowest, kRight - (width - before)));
-  const double y = std::clamp(py(at.y) - 8.0, top_ + 12.0, kBottom - 4.0);
+  const double shift = side == Side::above ? -9.0 : 18.0;
+  const double y = std::clamp(py(at.y) + shift, top_ + 12.0, kBottom - 4.0);
   above_ += fmt::format(
       R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" font-size="12" font-weight="600" fill="{}" stroke="#ffffff")"
       R"( stroke-width="3" paint-order="stroke">{}</text>)"

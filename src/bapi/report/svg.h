@@ -47,6 +47,7 @@ struct Stroke {
 
 enum class Marker { disc, ring, cross };
 enum class Anchor { start, middle, end };
+enum class Side { above, below };
 
 struct LegendEntry {
   enum class Swatch { line, square, disc, cross };
@@ -64,7 +65,8 @@ class Figure {
   // Between two lines over the same x.
   void band(std::span<const Point> upper, std::span<const Point> lower, const std::string& color, double opacity);
   void bar(Point corner, Point opposite, const std::string& color);
-  void text(Point at, Anchor anchor, const std::string& text, const std::string& color);  // above the point
+  // Beside the point, moved as far as it takes to stay inside the frame.
+  void text(Point at, Anchor anchor, Side side, const std::string& text, const std::string& color);
   void message(const std::string& text);  // in the middle of the frame, instead of data
 
   // Pixels per unit of x, for things whose width on the screen matters. Linear axes only.

@@ -1,0 +1,43 @@
+#include "bapi/cli/log_tail.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace bapi {
+namespace {
+
+class LogTail : public testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove(file_); }
+  std::string tail(const std::string& content, int lines) {
+    std::ofstream(file_, std::ios::binary) << content;
+    return log_tail(file_, lines);
+  }
+  std::filesystem::path file_ =
+      std::filesystem::path(testing::TempDir()) /
+      (std::string("log_tail_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(LogTail, GivesTheLastLinesWhole) {
+  EXPECT_EQ(tail("a\nb\nc\n", 2), "b\nc\n");
+  EXPECT_EQ(tail("a\nb\nc\n", 3), "a\nb\nc\n");
+  EXPECT_EQ(tail("a\nb\nc\n", 9), "a\nb\nc\n");
+}
+
+TEST_F(LogTail, EndsAnOpenLine) { EXPECT_EQ(tail("a\nb", 1), "b\n"); }
+
+TEST_F(LogTail, IsEmptyForEmptyAndMissingFiles) {
+  EXPECT_EQ(tail("", 3), "");
+  EXPECT_EQ(log_tail(file_.string() + ".missing", 3), "");
+}
+
+TEST_F(LogTail, ReadsOnlyTheEndOfAFileWithoutNewlinesAndGivesValidText) {
+  const std::string text = tail(std::string(1000000, '\xff'), 3);
+  EXPECT_LT(text.size(), 30000u);
+  EXPECT_EQ(text.find('\xff'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace bapi
