@@ -18,6 +18,19 @@ echo "$output"
 grep -q '^[0-9]* trials, 500 of 500 epochs$' <<< "$output"
 grep -q '^best: trial [0-9]*, loss 0\.0[0-9]*, lr ' <<< "$output"
 
+cat > "$scratch/shell.yaml" << 'YAML'
+command: [sh, -c, 'for e in $(seq 1 $BAPI_MAX_EPOCH); do echo "bapi: {\"epoch\": $e, \"value\": $e}"; done']
+metric: {name: value, goal: maximize}
+budget: 20 epochs
+epochs: 3
+checkpoint: none
+policy: random
+parameters: {x: {min: 0.0, max: 1.0}}
+YAML
+output=$(cd "$scratch" && build/run_study_file shell.yaml)
+echo "$output"
+grep -q '^best: trial 0, value 3$' <<< "$output"
+
 [[ -f $scratch/prefix/share/doc/bapi/LICENSE ]]
 if [[ -x $build/bapi ]]; then
   "$scratch/prefix/bin/bapi" --version
