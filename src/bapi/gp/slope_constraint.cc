@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bapi/base/error.h"
+#include "bapi/math/truncated_normal.h"
 
 namespace bapi {
 
@@ -20,15 +21,27 @@ Rows rows_at_taus(const Vector& x, int group, const Vector& tau) {
 // Whole epochs whose distance is at most the wanted one where the epochs are fine enough for that.
 std::vector<Epoch> evenly_spaced(Epoch first, Epoch last, double spacing, int max_rows) {
   const Epoch span = last - first;
-  Epoch step = std::max(1, static_cast<Epoch>(std::floor(spacing * last)));
-  step = std::max(step, (span + max_rows - 2) / (max_rows - 1));
-  const int intervals = std::max(1, (span + step - 1) / step);
+  const Epoch step = std::max(1, static_cast<Epoch>(std::floor(spacing * last)));
+  const int intervals = std::clamp((span + step - 1) / step, 1, max_rows - 1);
   std::vector<Epoch> epochs;
   for (int i = 0; i <= intervals; ++i) {
     const Epoch epoch = first + static_cast<Epoch>(static_cast<std::int64_t>(span) * i / intervals);
     if (epochs.empty() || epoch > epochs.back()) epochs.push_back(epoch);
   }
   return epochs;
+}
+
+// The rows in an order in which drawing one after the other keeps the weights even: under the prior the least likely
+// first, the latest first among equals. The last epoch's slope is the one that binds.
+std::vector<Epoch> ordered_for_draws(const ExactGp& gp, std::vector<Epoch> epochs, double relative_noise) {
+  std::reverse(epochs.begin(), epochs.end());
+  const Rows rows = Rows::of_curve(Vector::Zero(gp.rows().dim()), epochs, gp.rows().max_epoch, 0, Op::slope);
+  Matrix covariance = gp.covariance().gram(rows);
+  covariance.diagonal() *= 1.0 + relative_noise;
+  const auto s = rows.size();
+  std::vector<Epoch> ordered;
+  for (const int i : variable_order({Vector::Zero(s), covariance, Vector::Zero(s), {}})) ordered.push_back(epochs[i]);
+  return ordered;
 }
 
 }  // namespace
@@ -87,6 +100,7 @@ SlopeConstraint slope_constraint(const ExactGp& gp, Epoch min_epoch, const Slope
         break;  // no slope to speak of
     }
   }
+  constraint.epoch = ordered_for_draws(gp, std::move(constraint.epoch), options.relative_noise);
   const auto s = static_cast<Eigen::Index>(constraint.epoch.size());
   constraint.tau.resize(s);
   for (Eigen::Index i = 0; i < s; ++i) constraint.tau[i] = static_cast<double>(constraint.epoch[i]) / max_epoch;

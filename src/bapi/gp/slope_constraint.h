@@ -47,7 +47,8 @@ struct SlopeConstraint {
   Rows rows_and_value_at_tau(const Vector& x, int group, double tau_of_value) const;
 };
 
-// The constraint for a model whose data are at whole epochs; under the rbf kernel from min_epoch on.
+// The constraint for a model whose data are at whole epochs; under the rbf kernel from min_epoch on. The rows are in an
+// order that suits drawing one after the other, not in the order of time.
 SlopeConstraint slope_constraint(const ExactGp& gp, Epoch min_epoch, const SlopeOptions& options = {});
 
 // The same at given times, with given variances.

@@ -1,0 +1,204 @@
+#include "bapi/planner/horizon.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <thread>
+
+#include "bapi/base/error.h"
+#include "tests/support/curves.h"
+
+namespace bapi {
+namespace {
+
+constexpr Epoch kMaxEpoch = 50;
+
+struct Setting {
+  curves::Data data;
+  ExactGp gp;
+};
+
+Setting setting(std::uint64_t seed) {
+  Rng rng(seed);
+  curves::Data data = curves::simulate(10, 2, kMaxEpoch, rng);
+  ExactGp gp = curves::fitted(data, TimeKind::exponential_decay, rng);
+  return {std::move(data), std::move(gp)};
+}
+
+HorizonProblem problem(const Setting& s, Cost budget) {
+  return {.model = s.gp,
+          .best = s.data.y.maxCoeff(),
+          .min_epoch = 1,
+          .max_epoch = kMaxEpoch,
+          .epsilon = 0.05,
+          .budget = budget,
+          .cost = [](const Vector&, Epoch done, Epoch until) { return static_cast<Cost>(until - done); },
+          .candidates = {},
+          .pending = {}};
+}
+
+HorizonOptions quick() {
+  HorizonOptions options;
+  options.draws = 64;
+  options.search.raw_points = 64;
+  options.search.starts = 3;
+  return options;
+}
+
+Cost total(const Horizon& horizon) {
+  Cost sum = 0.0;
+  for (const PlannedRun& run : horizon.runs) sum += run.cost;
+  return sum;
+}
+
+// Budget-adaptive horizon of the paper: only points that the budget pays for.
+TEST(Horizon, ShrinksWithTheBudgetAndNeverPassesIt) {
+  const Setting s = setting(1);
+  std::size_t last = 100;
+  for (const Cost budget : {1000.0, 110.0, 60.0, 20.0, 5.0, 0.5}) {
+    Rng rng(2);
+    const Horizon horizon = plan_horizon(problem(s, budget), quick(), rng);
+    EXPECT_LE(total(horizon), budget);
+    EXPECT_NEAR(horizon.budget_left, budget - total(horizon), 1e-9);
+    EXPECT_LE(horizon.runs.size(), last);
+    last = horizon.runs.size();
+    if (budget == 1000.0) {
+      EXPECT_EQ(horizon.runs.size(), 4u);
+    }
+    if (budget == 0.5) {
+      EXPECT_TRUE(horizon.empty());
+    }
+  }
+}
+
+TEST(Horizon, ShortensTheOnlyRunThatDoesNotFit) {
+  const Setting s = setting(3);
+  Rng rng(4);
+  const Horizon whole = plan_horizon(problem(s, 1000.0), quick(), rng);
+  ASSERT_FALSE(whole.empty());
+  ASSERT_GT(whole.runs[0].until, 3);
+  const Horizon part = plan_horizon(problem(s, 3.4), quick(), rng);
+  ASSERT_EQ(part.runs.size(), 1u);
+  EXPECT_EQ(part.next().until, 3);
+  EXPECT_TRUE(part.next().shortened);
+  EXPECT_EQ(part.end, HorizonEnd::budget_spent);
+  HorizonOptions strict = quick();
+  strict.unaffordable = Unaffordable::stop;
+  EXPECT_TRUE(plan_horizon(problem(s, 3.4), strict, rng).empty());
+}
+
+TEST(Horizon, PrefersACheapResumedRunToAnEqualNewOne) {
+  const Setting s = setting(5);
+  HorizonProblem p = problem(s, 1000.0);
+  p.new_configurations = NewConfigurations::none;
+  // The same unseen configuration twice: one of them has paid for its first 20 epochs.
+  const Vector x = Vector::Constant(2, 0.45);
+  p.candidates = {{x, -1, 0}, {x, -2, 20}};
+  p.epsilon = 0.0;  // both run to the end
+  Rng rng(6);
+  const Horizon horizon = plan_horizon(p, quick(), rng);
+  ASSERT_EQ(horizon.runs.size(), 2u);
+  EXPECT_EQ(horizon.next().candidate, 1);
+  EXPECT_EQ(horizon.next().cost, 30.0);
+}
+
+TEST(Horizon, CostPerUnitIsNotMaximisedByTrivialShortRuns) {
+  // With a sensible tolerance the planned runs are long: a one-epoch run is cheap, but its stop is not the plateau.
+  int longest = 0;
+  for (std::uint64_t seed = 10; seed < 16; ++seed) {
+    const Setting s = setting(seed);
+    Rng rng(seed);
+    const Horizon horizon = plan_horizon(problem(s, 1000.0), quick(), rng);
+    ASSERT_FALSE(horizon.empty());
+    EXPECT_GT(horizon.next().until, 1);
+    for (const PlannedRun& run : horizon.runs) longest = std::max(longest, run.until);
+  }
+  EXPECT_GT(longest, 10);
+}
+
+TEST(Horizon, ChoosesTheLargestImprovementPerCost) {
+  const Setting s = setting(7);
+  Rng rng(8);
+  const Horizon horizon = plan_horizon(problem(s, 1000.0), quick(), rng);
+  for (const PlannedRun& run : horizon.runs) {
+    EXPECT_LE(run.log_improvement_per_cost, horizon.next().log_improvement_per_cost);
+    EXPECT_NEAR(run.log_improvement_per_cost, run.log_improvement - std::log(run.cost), 1e-12);
+  }
+}
+
+TEST(Horizon, FinishedCandidatesAreLeftOut) {
+  const Setting s = setting(9);
+  HorizonProblem p = problem(s, 1000.0);
+  p.new_configurations = NewConfigurations::none;
+  for (int i = 0; i < 10; ++i) p.candidates.push_back({s.data.x.row(i), i, kMaxEpoch});
+  Rng rng(10);
+  const Horizon horizon = plan_horizon(p, quick(), rng);
+  EXPECT_TRUE(horizon.empty());
+  EXPECT_EQ(horizon.end, HorizonEnd::nothing_left);
+}
+
+TEST(Horizon, PendingRunsKeepOthersAway) {
+  const Setting s = setting(11);
+  HorizonProblem p = problem(s, 1000.0);
+  Rng rng(12);
+  const Horizon first = plan_horizon(p, quick(), rng);
+  ASSERT_FALSE(first.empty());
+  p.pending = {{first.runs[0].x, -5, kMaxEpoch}};
+  const Horizon second = plan_horizon(p, quick(), rng);
+  ASSERT_FALSE(second.empty());
+  EXPECT_GT((second.runs[0].x - first.runs[0].x).norm(), 1e-3);
+  EXPECT_GE(second.runs[0].score, first.runs[0].score - 0.05);
+}
+
+TEST(Horizon, EveryPlannedConfigurationIsValid) {
+  const Setting s = setting(13);
+  HorizonProblem p = problem(s, 1000.0);
+  p.decode = [](const Vector& x) -> Vector { return (x * 5.0).array().round() / 5.0; };
+  Rng rng(14);
+  for (const PlannedRun& run : plan_horizon(p, quick(), rng).runs) EXPECT_EQ(p.decode(run.x), run.x);
+}
+
+TEST(Horizon, DependsOnTheStreamAloneWhateverTheThread) {
+  const Setting s = setting(15);
+  const auto plan = [&] {
+    Rng rng(16);
+    return plan_horizon(problem(s, 1000.0), quick(), rng);
+  };
+  const Horizon here = plan();
+  std::vector<Horizon> there(3);
+  std::vector<std::thread> threads;
+  for (Horizon& horizon : there) threads.emplace_back([&] { horizon = plan(); });
+  for (std::thread& thread : threads) thread.join();
+  for (const Horizon& horizon : there) {
+    ASSERT_EQ(horizon.runs.size(), here.runs.size());
+    EXPECT_EQ(horizon.chosen, here.chosen);
+    for (std::size_t i = 0; i < here.runs.size(); ++i) EXPECT_EQ(horizon.runs[i].x, here.runs[i].x);
+  }
+}
+
+TEST(Horizon, WorksForEveryScoreAndWithoutMonotonicity) {
+  const Setting s = setting(17);
+  for (const BatchScore score : {BatchScore::improvement, BatchScore::upper_bound, BatchScore::probability}) {
+    for (const Monotonicity monotone : {Monotonicity::off, Monotonicity::on}) {
+      HorizonOptions options = quick();
+      options.acquisition.score = score;
+      options.slopes.monotone = monotone;
+      Rng rng(18);
+      EXPECT_EQ(plan_horizon(problem(s, 1000.0), options, rng).runs.size(), 4u);
+    }
+  }
+}
+
+TEST(Horizon, RefusesWhatMakesNoSense) {
+  const Setting s = setting(19);
+  Rng rng(20);
+  HorizonProblem p = problem(s, 10.0);
+  p.epsilon = -1.0;
+  EXPECT_THROW(plan_horizon(p, quick(), rng), InvalidInput);
+  HorizonOptions options = quick();
+  options.length = 0;
+  EXPECT_THROW(plan_horizon(problem(s, 10.0), options, rng), InvalidInput);
+}
+
+}  // namespace
+}  // namespace bapi
