@@ -54,7 +54,7 @@ inline std::vector<Event> sample_events() {
           ProgramEnded{.trial = TrialId{0}},
           BudgetChanged{.total = 24.0},
           TrialStarted{.trial = TrialId{2}, .config = adam, .until = 1, .expected_cost = 0.1, .why = {}},
-          measured(2, 1, 1e-300),
+          measured(2, 1, 0.25),
           SegmentDone{.trial = TrialId{2}},
           TrialStopped{.trial = TrialId{2}, .why = why},
           StudyFinished{.reason = "the budget is spent"}};

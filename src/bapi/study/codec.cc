@@ -353,7 +353,8 @@ Choice choice_of(const Json& json, const Path& where) {
 
 Domain domain_of(const Json& json, const Path& where) {
   if (json.is_object() && json.size() == 1) {
-    const auto& [name, content] = *json.items().begin();
+    const std::string& name = json.begin().key();
+    const Json& content = json.begin().value();
     if (name == "real") return real_range_of(content, where);
     if (name == "int") return int_range_of(content, where);
     if (name == "choice") return choice_of(content, where);
