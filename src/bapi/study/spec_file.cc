@@ -258,6 +258,9 @@ const std::vector<Distribution>& distributions() {
 // A grid of more points is better served by a range.
 constexpr double kMostGridPoints = 1000.0;
 
+// Doubles up to here are whole numbers that fit 64 bits.
+constexpr double kLargestInteger = 9e18;
+
 // A range over fewer integers than this is rather a real range whose bounds happen to be whole numbers.
 constexpr double kNarrowIntegers = 2.0;
 
@@ -288,10 +291,12 @@ const Distribution& distribution_of(const Field& field) {
 // The domain over the multiples of q between the bounds, both rounded to the nearest.
 Domain quantized(const Mapping& param, double low, double high, Scale scale) {
   const double q = param.has("q") ? param["q"].number() : 1.0;
-  if (!(q > 0.0)) param["q"].expected("a positive number");
+  if (!(q > 0.0 && std::isfinite(q))) param["q"].expected("a positive number");
   const double first = std::round(low / q);
   const double last = std::round(high / q);
+  if (!(first <= last)) param.field().fail(fmt::format("min = {} is above max = {}", low, high));
   if (q == 1.0) {
+    if (!(std::max(-first, last) < kLargestInteger)) param["max"].expected("bounds within 64 bits");
     return IntRange{.low = static_cast<std::int64_t>(first), .high = static_cast<std::int64_t>(last), .scale = scale};
   }
   if (scale != Scale::linear) param["q"].expected("1 with a log scale; leave q out or list the values");
