@@ -3,7 +3,7 @@
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
-BENCHMARKS := bench_store
+BENCHMARKS := bench_store bench_controller
 
 .DEFAULT_GOAL := help
 

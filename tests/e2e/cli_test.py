@@ -4,10 +4,11 @@ import csv
 import io
 import json
 import os
-import unittest
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 
-from harness import EndToEnd, main
+from harness import BAPI, HERE, EndToEnd, main
 
 COMMANDS = [
     "init", "doctor", "run", "resume", "status", "best", "trials", "show", "ledger", "plot", "export", "policies",
@@ -32,6 +33,16 @@ class Help(EndToEnd):
 
     def test_version_is_a_result(self):
         self.assertRegex(self.bapi("--version").stdout, r"^bapi \d+\.\d+\.\d+\n$")
+
+
+class Documentation(EndToEnd):
+    def test_has_the_help_texts_as_they_are(self):
+        root = HERE.parent.parent
+        page = subprocess.run(
+            [sys.executable, str(root / "tools" / "cli_docs.py"), BAPI], capture_output=True, text=True, check=True
+        ).stdout
+        written = (root / "docs" / "cli.md").read_text()
+        self.assertEqual(page, written, "tools/cli_docs.py build/release/bapi > docs/cli.md")
 
 
 class WrongUse(EndToEnd):

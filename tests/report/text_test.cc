@@ -29,6 +29,7 @@ TEST(ShortDuration, UsesTwoUnitsAtMost) {
 TEST(ShortCost, IsADurationOnlyIfTheUnitIsTheSecond) {
   EXPECT_EQ(short_cost(725.0, {.limit = 1.0}), "12m05s");
   EXPECT_EQ(short_cost(500.0, {.limit = 1.0, .unit = "epochs", .meter = Meter::epochs}), "500 epochs");
+  EXPECT_EQ(short_cost(1.0, {.limit = 1.0, .unit = "epochs", .meter = Meter::epochs}), "1 epoch");
   EXPECT_EQ(short_cost(3.2, {.limit = 1.0, .unit = "usd", .meter = Meter::seconds, .per_hour = 2.5}), "3.2 usd");
 }
 

@@ -29,10 +29,16 @@ constexpr const char* kExitCodes =
 // Usage, arguments and options of CLI11's formatter, with the examples behind.
 class HelpFormatter : public CLI::Formatter {
  public:
-  HelpFormatter() { column_width(34); }
+  HelpFormatter() {
+    column_width(30);
+    label("SUBCOMMAND", "COMMAND");
+    label("Positionals", "Arguments");
+  }
+
+  std::string make_description(const CLI::App* app) const override { return app->get_description() + "\n\n"; }
 
   std::string make_footer(const CLI::App* app) const override {
-    return app->get_footer().empty() ? "" : "\n" + app->get_footer() + "\n";
+    return app->get_footer().empty() ? "" : app->get_footer() + "\n";
   }
 };
 
@@ -133,6 +139,7 @@ int dispatch(const std::vector<Command>& commands, const std::vector<std::string
   std::function<int()> chosen;
   for (const Command& command : commands) {
     CLI::App* subcommand = app.add_subcommand(command.name, command.summary);
+    subcommand->group("Commands");
     subcommand->footer(command.examples);
     const auto accepted = std::make_shared<Arguments>(*subcommand, after);
     const std::function<int()> action = command.declare(*accepted);

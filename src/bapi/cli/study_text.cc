@@ -47,14 +47,16 @@ std::string budget_lines(const StudyView& study) {
       overheads.push_back(fmt::format("{} {}", to_string(kind), short_cost(sum, unit)));
     }
   }
+  if (overheads.empty()) return out;
   const auto share = [&](Cost cost) { return 100.0 * cost / budget.spent(); };
-  std::string text = fmt::format("{} on epochs ({:.1f} %)", short_cost(training, unit), share(training));
   const Cost overhead = std::max(0.0, budget.spent() - training);
-  if (!overheads.empty()) {
-    text += fmt::format(
-        ", {} overhead ({:.1f} %): {}", short_cost(overhead, unit), share(overhead), fmt::join(overheads, ", "));
-  }
-  return out + line("", text);
+  return out + line("",
+                    fmt::format("{} on epochs ({:.1f} %), {} overhead ({:.1f} %): {}",
+                                short_cost(training, unit),
+                                share(training),
+                                short_cost(overhead, unit),
+                                share(overhead),
+                                fmt::join(overheads, ", ")));
 }
 
 std::string trials_line(const StudyView& study) {

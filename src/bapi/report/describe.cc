@@ -49,7 +49,9 @@ std::string describe(const Event& event, const StudySpec& spec) {
             [](const SegmentDone&) { return std::string("segment done"); },
             [](const ProgramEnded&) { return std::string("program ended by itself: completed"); },
             [](const TrialFailed& e) { return fmt::format("failed: {}", e.message); },
-            [](const Interrupted& e) { return fmt::format("interrupted: {}", e.reason); },
+            [](const Interrupted& e) {
+              return e.reason == "interrupted" ? e.reason : fmt::format("interrupted: {}", e.reason);
+            },
             [&](const Overhead& e) {
               return fmt::format("{} before epoch {}: {}", to_string(e.kind), e.epoch, cost(e.cost));
             },

@@ -59,7 +59,8 @@ std::string short_duration(double seconds) {
 
 std::string short_cost(Cost cost, const BudgetSpec& budget) {
   if (budget.meter == Meter::seconds && budget.unit == "s") return short_duration(cost);
-  return short_number(cost) + " " + budget.unit;
+  const bool one_epoch = cost == 1.0 && budget.unit == "epochs";
+  return short_number(cost) + " " + (one_epoch ? "epoch" : budget.unit);
 }
 
 std::size_t display_width(std::string_view text) {
