@@ -11,6 +11,7 @@
 //   --crash-at T [--exit-code C]  --abort-at T  --hang-at T     after that epoch was trained, instead of reporting it
 //   --ignore-term  --fork-child  --escape-child  --big-output BYTES  --half-line-at T  --twice  --ahead --no-checkpoint
 //   --forget N
+//   --plan P          fine; diverges: --nan-at 3; ends: --epochs 4
 //   --once FILE       misbehaves only if FILE does not exist yet, and creates it
 #include <fcntl.h>
 #include <signal.h>
@@ -36,6 +37,8 @@ Flags parse(int argc, char** argv) {
     const bool has_value = i + 1 < argc && std::string(argv[i + 1]).rfind("--", 0) != 0;  // -1 is a value
     flags[name] = has_value ? argv[++i] : "";
   }
+  if (flags["--plan"] == "diverges") flags["--nan-at"] = "3";
+  if (flags["--plan"] == "ends") flags["--epochs"] = "4";
   return flags;
 }
 

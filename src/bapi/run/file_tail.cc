@@ -49,6 +49,7 @@ bool FileTail::read(const std::function<void(std::string_view)>& line, std::int6
     offset_ += got;
     total += got;
     split({buffer.data(), static_cast<std::size_t>(got)}, line);
+    if (static_cast<std::size_t>(got) < buffer.size()) return false;  // saves asking for the end of the file
   }
   return true;
 }

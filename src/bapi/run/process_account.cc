@@ -10,11 +10,13 @@
 namespace bapi {
 namespace {
 
-Cost median(std::vector<Cost> costs) {
+// What an epoch of the trial usually costs: the lower quartile. The median will not do, because the first epoch of
+// every process that does not say when it is ready has its start-up in it, and a trial may consist of few others.
+Cost usual(std::vector<Cost> costs) {
   if (costs.empty()) return 0.0;
-  const auto middle = costs.begin() + std::ssize(costs) / 2;
-  std::nth_element(costs.begin(), middle, costs.end());
-  return *middle;
+  const auto quartile = costs.begin() + (std::ssize(costs) - 1) / 4;
+  std::nth_element(costs.begin(), quartile, costs.end());
+  return *quartile;
 }
 
 }  // namespace
@@ -28,7 +30,7 @@ ProcessAccount::ProcessAccount(const StudySpec& spec, TrialProgress& progress, c
       charged_until_(opening.charged_until),
       reported_(opening.reported),
       training_(opening.training),
-      usual_epoch_(median(progress.epoch_costs)) {}
+      usual_epoch_(usual(progress.epoch_costs)) {}
 
 Reading ProcessAccount::take(const ReportLine& report, double at, std::vector<Event>& facts) {
   return std::visit(

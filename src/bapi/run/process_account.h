@@ -34,7 +34,7 @@ struct Reading {
 //   start |- start-up -| ready |- epoch -| report |- epoch -| report |- grace or failed -| gone
 //
 // Without a ready mark the first interval belongs to the epoch, or, if the trial's epochs are known to be cheaper, is
-// split into their median and start-up. An epoch that is on the curve already is a repeat. Where epochs are counted or
+// split into what these usually cost and start-up. An epoch that is on the curve already is a repeat. Where epochs are counted or
 // their cost is reported, only reports are charged. No files, no clock: instants are handed in, in seconds.
 class ProcessAccount {
  public:
@@ -77,7 +77,7 @@ class ProcessAccount {
   double charged_until_;
   Epoch reported_;
   bool training_;
-  Cost usual_epoch_;  // median over the curve before this process; 0 if there is none
+  Cost usual_epoch_;  // cost of the trial's epochs before this process; 0 if there are none
 };
 
 }  // namespace bapi

@@ -289,11 +289,12 @@ void ProcessEvaluator::sleep_until(double instant) {
     return ::poll(events.data(), events.size(), static_cast<int>(std::ceil(1e3 * std::clamp(seconds, 0.0, 3600.0)))) >
            0;
   };
-  if (sleep(std::min(instant, last_look_ + kPause) - clock_.now())) return;
+  const double pause = std::min(instant, last_look_ + kPause) - clock_.now();
+  if (pause > 0.0 && sleep(pause)) return;
   if (changes_) events.push_back({.fd = changes_.get(), .events = POLLIN, .revents = 0});
   sleep(instant - clock_.now());
   std::array<char, 4096> ignored;
-  while (changes_ && ::read(changes_.get(), ignored.data(), ignored.size()) > 0) {
+  while (changes_ && ::read(changes_.get(), ignored.data(), ignored.size()) > std::ssize(ignored) / 2) {
   }
 }
 

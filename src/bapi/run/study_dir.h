@@ -31,7 +31,6 @@ class StudyDir {
 
   const std::filesystem::path& root() const { return root_; }
   std::filesystem::path database() const { return root_ / "study.db"; }
-  std::filesystem::path lock() const { return root_ / "lock"; }
   TrialDir trial(TrialId trial) const;
 
   void create() const;  // throws StoreError
