@@ -9,7 +9,8 @@ namespace {
 
 EpochReport epoch_of(std::string_view json) {
   const ReportLine line = parse_report(json, "accuracy");
-  return std::holds_alternative<EpochReport>(line) ? std::get<EpochReport>(line) : EpochReport{.epoch = -1, .value = {}, .cost = {}, .text = {}};
+  return std::holds_alternative<EpochReport>(line) ? std::get<EpochReport>(line)
+                                                   : EpochReport{.epoch = -1, .value = {}, .cost = {}, .text = {}};
 }
 
 std::string mistake_in(std::string_view json) {

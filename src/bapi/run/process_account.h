@@ -34,8 +34,8 @@ struct Reading {
 //   start |- start-up -| ready |- epoch -| report |- epoch -| report |- grace or failed -| gone
 //
 // Without a ready mark the first interval belongs to the epoch, or, if the trial's epochs are known to be cheaper, is
-// split into what these usually cost and start-up. An epoch that is on the curve already is a repeat. Where epochs are counted or
-// their cost is reported, only reports are charged. No files, no clock: instants are handed in, in seconds.
+// split into what these usually cost and start-up. An epoch that is on the curve already is a repeat. Where epochs are
+// counted or their cost is reported, only reports are charged. No files, no clock: instants are handed in, in seconds.
 class ProcessAccount {
  public:
   struct Opening {
