@@ -78,6 +78,24 @@ TEST(Covariance, ElementsAreTheProductOfBothKernels) {
   }
 }
 
+TEST(Covariance, ContractionIsTheProductWithTheWeights) {
+  Rng rng(5);
+  for (const TimeKind kind : kKinds) {
+    for (const double own : {0.0, 0.5}) {
+      for (const Epoch scale : {0, 40}) {
+        const Rows a = random_rows(5, 2, rng);
+        Rows b = random_rows(3, 2, rng);
+        b.append(a);
+        const Covariance covariance(random_kernel(kind, 2, own, rng), scale);
+        Vector weights(a.size());
+        for (double& weight : weights) weight = rng.normal();
+        const Vector expected = covariance.cross(a, b).transpose() * weights;
+        EXPECT_LE((covariance.contracted(a, b, weights) - expected).norm(), 1e-11 * (1.0 + expected.norm()));
+      }
+    }
+  }
+}
+
 TEST(Covariance, BothContractionsOfTheXGradientAgreeWithDifferences) {
   Rng rng(4);
   constexpr double kStep = 1e-5;

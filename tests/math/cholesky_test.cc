@@ -50,10 +50,18 @@ TEST(Cholesky, ReadsOnlyTheLowerHalf) {
 
 TEST(Cholesky, SolvesInvertTheProducts) {
   Rng rng(3);
-  for (const Eigen::Index n : {1, 5, 40, 130}) {
+  for (const Eigen::Index n : {1, 2, 3, 4, 5, 6, 7, 40, 131}) {
     const Matrix a = positive_definite(n, rng);
     const Cholesky factor = *Cholesky::factor(a);
     const Matrix lower = factor.lower();
+    for (const Eigen::Index columns : {1, 2, 3, 4, 7, 12, 13, 40}) {
+      const Matrix many = normals(n, columns, rng);
+      EXPECT_LE((lower * factor.solve_lower(many) - many).norm(), kRounding * many.norm());
+      EXPECT_LE((lower.transpose() * factor.solve_lower_transposed(many) - many).norm(), kRounding * many.norm());
+    }
+    const Vector one = normals(n, 1, rng);
+    EXPECT_LE((lower * factor.solve_lower(one) - one).norm(), kRounding * one.norm());
+    EXPECT_LE((lower.transpose() * factor.solve_lower_transposed(one) - one).norm(), kRounding * one.norm());
     const Matrix b = normals(n, 7, rng);
     EXPECT_LE((lower * factor.solve_lower(b) - b).norm(), kRounding * b.norm());
     EXPECT_LE((lower.transpose() * factor.solve_lower_transposed(b) - b).norm(), kRounding * b.norm());

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "bapi/base/error.h"
 #include "bapi/gp/log_likelihood.h"
@@ -81,30 +80,30 @@ std::vector<Vector> starting_points(const JointPrior& prior, const FitOptions& o
   return starts;
 }
 
-// The start whose ascent ends highest on a part of the rows, moved to that end.
-Vector screened(const Rows& rows,
-                const Vector& y,
-                const GpParameters& structure,
-                const FitOptions& options,
-                const std::vector<Vector>& starts,
-                FitSummary& summary) {
-  if (starts.size() == 1) return starts.front();
-  const Eigen::Index count = std::min<Eigen::Index>(rows.size(), options.screening_rows);
-  const std::vector<Eigen::Index> indices = evenly_taken(rows.size(), count);
-  Vector some(count);
-  for (Eigen::Index i = 0; i < count; ++i) some(i) = y(indices[i]);
-  Posterior posterior(rows.select(indices), some, structure, options);
-  Vector best = starts.front();
-  double highest = -std::numeric_limits<double>::infinity();
-  for (const Vector& start : starts) {
-    const MaximizeSummary ascent = posterior.ascend(start);
-    summary.screening_evaluations += ascent.evaluations;
-    if (ascent.value > highest) {
-      highest = ascent.value;
-      best = ascent.x;
-    }
+// The ascent that ends highest; the evaluations of all are added up.
+MaximizeSummary best_ascent(Posterior& posterior, const std::vector<Vector>& starts) {
+  MaximizeSummary best = posterior.ascend(starts.front());
+  int evaluations = best.evaluations;
+  for (std::size_t i = 1; i < starts.size(); ++i) {
+    MaximizeSummary ascent = posterior.ascend(starts[i]);
+    evaluations += ascent.evaluations;
+    if (ascent.value > best.value || !std::isfinite(best.value)) best = std::move(ascent);
   }
+  best.evaluations = evaluations;
   return best;
+}
+
+// The starts compete on a part of the rows, and the winner is moved to where its ascent ended.
+MaximizeSummary screened_ascent(const Rows& rows,
+                                const Vector& y,
+                                const GpParameters& structure,
+                                const FitOptions& options,
+                                const std::vector<Vector>& starts) {
+  const std::vector<Eigen::Index> indices = evenly_taken(rows.size(), options.screening_rows);
+  Vector some(options.screening_rows);
+  for (Eigen::Index i = 0; i < some.size(); ++i) some(i) = y(indices[i]);
+  Posterior posterior(rows.select(indices), some, structure, options);
+  return best_ascent(posterior, starts);
 }
 
 }  // namespace
@@ -134,9 +133,13 @@ FitResult fit(const Rows& rows, const Vector& y, const GpParameters& structure, 
   check(y.allFinite(), "fit: y is not finite");
   FitSummary summary;
   Posterior posterior(rows, y, structure, options);
-  const std::vector<Vector> starts = starting_points(posterior.prior(), options, rng);
-  const Vector start = screened(rows, y, structure, options, starts, summary);
-  const MaximizeSummary ascent = posterior.ascend(start);
+  std::vector<Vector> starts = starting_points(posterior.prior(), options, rng);
+  if (starts.size() > 1 && rows.size() > options.screening_rows) {
+    const MaximizeSummary winner = screened_ascent(rows, y, structure, options, starts);
+    summary.screening_evaluations = winner.evaluations;
+    starts = {winner.x};
+  }
+  const MaximizeSummary ascent = best_ascent(posterior, starts);
   ExactGp gp(rows, y, with_log_parameters(structure, ascent.x), options.mean);
   summary.end = fit_end(ascent.end);
   summary.initial_log_posterior = ascent.initial_value;

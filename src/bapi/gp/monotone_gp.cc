@@ -57,9 +57,9 @@ double MonotoneGp::log_prior_probability() const {
 
 Vector MonotoneGp::mean(const Rows& rows) const {
   Vector result = gp_.prior_mean(rows);
-  if (gp_.size() > 0) result.noalias() += gp_.cross(rows).transpose() * data_weights_;
+  if (gp_.size() > 0) result += gp_.covariance().contracted(gp_.rows(), rows, data_weights_);
   if (constraint_.rows.size() > 0) {
-    result.noalias() += gp_.covariance().cross(constraint_.rows, rows).transpose() * constraint_weights_;
+    result += gp_.covariance().contracted(constraint_.rows, rows, constraint_weights_);
   }
   return result;
 }

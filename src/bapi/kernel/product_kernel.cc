@@ -70,6 +70,57 @@ Vector Covariance::variances(const Rows& a) const {
   return k;
 }
 
+Vector Covariance::contracted(const Rows& a, const Rows& b, const Vector& weights) const {
+  check(weights.size() == a.size(), "contraction: weights have the wrong length");
+  const Matrix from = kernel_.space.scaled(a.x);
+  const Matrix to = kernel_.space.scaled(b.x);
+  Vector result(b.size());
+  Vector distances(a.size());
+  Vector weighted(a.size());
+  for (Eigen::Index first = 0; first < b.size();) {
+    Eigen::Index next = first + 1;
+    while (next < b.size() && b.group[next] == b.group[first] && same_point(b.x, next, first)) ++next;
+    squared_distances(from, 0, to, first, distances);
+    kernel_.space.correlations(distances, weighted);
+    weighted.array() *= kernel_.amplitude * weights.array();
+    if (kernel_.own_amplitude > 0.0) {
+      for (Eigen::Index j = 0; j < a.size(); ++j) {
+        if (a.group[j] == b.group[first]) weighted(j) += kernel_.own_amplitude * weights(j);
+      }
+    }
+    result.segment(first, next - first) = contracted_curve(a, b, first, next - first, weighted);
+    first = next;
+  }
+  return result;
+}
+
+// sum_j weights(j) kt(b_i, a_j) for `count` rows of b from `first` on.
+Vector Covariance::contracted_curve(
+    const Rows& a, const Rows& b, Eigen::Index first, Eigen::Index count, const Vector& weights) const {
+  Vector result = Vector::Zero(count);
+  if (!table_.covers(a.max_epoch) || !table_.covers(b.max_epoch)) {
+    Vector over_time(a.size());
+    for (Eigen::Index i = 0; i < count; ++i) {
+      table_.covariances(a, 0, b, first + i, over_time);
+      result(i) = over_time.dot(weights);
+    }
+    return result;
+  }
+  for (const Op op : {Op::value, Op::slope}) {
+    Vector sums = Vector::Zero(a.max_epoch + 1);
+    for (Eigen::Index j = 0; j < a.size(); ++j) {
+      if (a.op[j] == op) sums(a.epoch[j]) += weights(j);
+    }
+    for (Epoch epoch = 0; epoch <= a.max_epoch; ++epoch) {
+      if (sums(epoch) == 0.0) continue;
+      for (Eigen::Index i = 0; i < count; ++i) {
+        result(i) += sums(epoch) * table_.at(op, epoch, b.op[first + i], b.epoch[first + i]);
+      }
+    }
+  }
+  return result;
+}
+
 Matrix Covariance::contracted_x_gradient(const Rows& a, const Rows& b, const Matrix& weights) const {
   check(weights.rows() == a.size() && (weights.cols() == 1 || weights.cols() == b.size()),
         "x gradient: weights have the wrong shape");

@@ -41,6 +41,10 @@ class Covariance {
   // The diagonal of K(a, a).
   Vector variances(const Rows& a) const;
 
+  // K(b, a) weights. For rows of b at one x and whole epochs the weights are first summed by epoch, so that a whole
+  // curve costs little more than one of its points.
+  Vector contracted(const Rows& a, const Rows& b, const Vector& weights) const;
+
   // Gradients in x of the rows b, contracted with weights over a. Column i of the result (d) is
   //   sum_k weights(k, i) dK(a_k, b_i)/dx_i,
   // weights being |a| x |b|, or |a| x 1 for the same weights in each column. The own term does not depend on x.
@@ -52,6 +56,9 @@ class Covariance {
   std::vector<Matrix> contracted_x_gradients(const Rows& a, const Rows& b, const Matrix& weights) const;
 
  private:
+  Vector contracted_curve(
+      const Rows& a, const Rows& b, Eigen::Index first, Eigen::Index count, const Vector& weights) const;
+
   ProductKernel kernel_;
   TimeTable table_;
 };

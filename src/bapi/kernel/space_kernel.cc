@@ -13,7 +13,9 @@ const double kSqrt5 = std::sqrt(5.0);
 
 Matrix SpaceKernel::scaled(const Matrix& x) const {
   check(x.cols() == lengthscales.size(), "space kernel: points have another dimension than the lengthscales");
-  return x.array().rowwise() / lengthscales.transpose().array();
+  Matrix result(x.rows(), x.cols());
+  for (Eigen::Index j = 0; j < x.cols(); ++j) result.col(j) = x.col(j) * (1.0 / lengthscales(j));
+  return result;
 }
 
 void SpaceKernel::correlations(const Eigen::Ref<const Vector>& squared_distances, Eigen::Ref<Vector> k) const {

@@ -126,7 +126,7 @@ TimeTable::TimeTable(const TimeKernel& kernel, Epoch max_epoch) : kernel_(kernel
 }
 
 bool TimeTable::tabulated(const Rows& rows, const Rows& to) const {
-  return by_slopes_[0].size() > 0 && rows.max_epoch == max_epoch_ && to.max_epoch == max_epoch_;
+  return covers(rows.max_epoch) && covers(to.max_epoch);
 }
 
 void TimeTable::covariances(
@@ -143,17 +143,7 @@ void TimeTable::covariances(
     return;
   }
   const Epoch epoch2 = to.epoch[i];
-  if (kernel_.kind == TimeKind::exponential_decay) {
-    for (Eigen::Index k = 0; k < out.size(); ++k) {
-      out(k) = by_slopes_[slopes(rows.op[first + k], op2)](rows.epoch[first + k] + epoch2);
-    }
-    return;
-  }
-  for (Eigen::Index k = 0; k < out.size(); ++k) {
-    const Op op = rows.op[first + k];
-    const double covariance = by_slopes_[slopes(op, op2)](rows.epoch[first + k] - epoch2 + max_epoch_);
-    out(k) = op == Op::value && op2 == Op::slope ? -covariance : covariance;
-  }
+  for (Eigen::Index k = 0; k < out.size(); ++k) out(k) = at(rows.op[first + k], rows.epoch[first + k], op2, epoch2);
 }
 
 }  // namespace bapi

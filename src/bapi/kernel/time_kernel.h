@@ -56,6 +56,17 @@ class TimeTable {
   // lists are on this table's scale.
   void covariances(const Rows& rows, Eigen::Index first, const Rows& to, Eigen::Index i, Eigen::Ref<Vector> out) const;
 
+  // Whether rows on the scale of max_epoch find their covariances in the table.
+  bool covers(Epoch max_epoch) const { return by_slopes_[0].size() > 0 && max_epoch == max_epoch_; }
+
+  // One entry of the table, for epochs on its scale.
+  double at(Op op, Epoch epoch, Op op2, Epoch epoch2) const {
+    const Vector& table = by_slopes_[static_cast<std::size_t>(op) + static_cast<std::size_t>(op2)];
+    if (kernel_.kind == TimeKind::exponential_decay) return table(epoch + epoch2);
+    const double covariance = table(epoch - epoch2 + max_epoch_);
+    return op == Op::value && op2 == Op::slope ? -covariance : covariance;
+  }
+
  private:
   bool tabulated(const Rows& rows, const Rows& to) const;
 

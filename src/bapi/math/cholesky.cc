@@ -39,6 +39,120 @@ std::optional<double> factor_with_jitter(const Eigen::Ref<const Matrix>& a, Matr
   return std::nullopt;
 }
 
+// Up to this many right-hand sides a solve is bound by reading L: general blocked code packs L first, which costs more
+// than the solve itself.
+constexpr Eigen::Index kFewColumns = 12;
+
+using Lane = Eigen::Array4d;
+constexpr Eigen::Index kLane = 4;
+
+Eigen::Map<const Lane> lane(const double* at) { return Eigen::Map<const Lane>(at); }
+Eigen::Map<Lane> lane(double* at) { return Eigen::Map<Lane>(at); }
+
+// L x = b for R columns of b at once, four columns of L at a time: each element of L is read once for all of them.
+template <int R>
+void forward(const MatrixView& lower, double* b, Eigen::Index stride) {
+  const Eigen::Index n = lower.rows();
+  const Eigen::Index ld = lower.outerStride();
+  const double* l = lower.data();
+  Eigen::Index j = 0;
+  for (; j + kLane <= n; j += kLane) {
+    const double* l0 = l + j * ld;
+    double x[kLane][R];
+    for (int r = 0; r < R; ++r) {
+      for (Eigen::Index k = 0; k < kLane; ++k) {
+        double rest = b[r * stride + j + k];
+        for (Eigen::Index m = 0; m < k; ++m) rest -= l0[m * ld + j + k] * x[m][r];
+        x[k][r] = rest / l0[k * ld + j + k];
+        b[r * stride + j + k] = x[k][r];
+      }
+    }
+    Eigen::Index i = j + kLane;
+    for (; i + kLane <= n; i += kLane) {
+      const Lane a0 = lane(l0 + i);
+      const Lane a1 = lane(l0 + ld + i);
+      const Lane a2 = lane(l0 + 2 * ld + i);
+      const Lane a3 = lane(l0 + 3 * ld + i);
+      for (int r = 0; r < R; ++r) {
+        lane(b + r * stride + i) -= (a0 * x[0][r] + a1 * x[1][r]) + (a2 * x[2][r] + a3 * x[3][r]);
+      }
+    }
+    for (; i < n; ++i) {
+      for (int r = 0; r < R; ++r) {
+        for (Eigen::Index k = 0; k < kLane; ++k) b[r * stride + i] -= l0[k * ld + i] * x[k][r];
+      }
+    }
+  }
+  for (; j < n; ++j) {
+    for (int r = 0; r < R; ++r) {
+      const double x = b[r * stride + j] /= l[j * ld + j];
+      for (Eigen::Index i = j + 1; i < n; ++i) b[r * stride + i] -= l[j * ld + i] * x;
+    }
+  }
+}
+
+// L^T x = b for R columns of b at once, two columns of L at a time, from the end.
+template <int R>
+void backward(const MatrixView& lower, double* b, Eigen::Index stride) {
+  const Eigen::Index ld = lower.outerStride();
+  const double* l = lower.data();
+  const Eigen::Index n = lower.rows();
+  Eigen::Index j = n;
+  for (; j >= 2; j -= 2) {
+    const double* l0 = l + (j - 2) * ld;
+    const double* l1 = l0 + ld;
+    Lane sum0[R];
+    Lane sum1[R];
+    for (int r = 0; r < R; ++r) {
+      sum0[r].setZero();
+      sum1[r].setZero();
+    }
+    Eigen::Index i = j;
+    for (; i + kLane <= n; i += kLane) {
+      const Lane a0 = lane(l0 + i);
+      const Lane a1 = lane(l1 + i);
+      for (int r = 0; r < R; ++r) {
+        const Lane x = lane(b + r * stride + i);
+        sum0[r] += a0 * x;
+        sum1[r] += a1 * x;
+      }
+    }
+    for (int r = 0; r < R; ++r) {
+      double* column = b + r * stride;
+      double rest0 = column[j - 2] - sum0[r].sum();
+      double rest1 = column[j - 1] - sum1[r].sum();
+      for (Eigen::Index k = i; k < n; ++k) {
+        rest0 -= l0[k] * column[k];
+        rest1 -= l1[k] * column[k];
+      }
+      column[j - 1] = rest1 / l1[j - 1];
+      column[j - 2] = (rest0 - l0[j - 1] * column[j - 1]) / l0[j - 2];
+    }
+  }
+  if (j == 1) {
+    for (int r = 0; r < R; ++r) {
+      double* column = b + r * stride;
+      double rest = column[0];
+      for (Eigen::Index k = 1; k < n; ++k) rest -= l[k] * column[k];
+      column[0] = rest / l[0];
+    }
+  }
+}
+
+void forward_few(const MatrixView& lower, double* b, Eigen::Index columns, Eigen::Index stride) {
+  for (; columns >= 4; columns -= 4, b += 4 * stride) forward<4>(lower, b, stride);
+  if (columns == 3) forward<3>(lower, b, stride);
+  if (columns == 2) forward<2>(lower, b, stride);
+  if (columns == 1) forward<1>(lower, b, stride);
+}
+
+void backward_few(const MatrixView& lower, double* b, Eigen::Index columns, Eigen::Index stride) {
+  for (; columns >= 4; columns -= 4, b += 4 * stride) backward<4>(lower, b, stride);
+  if (columns == 3) backward<3>(lower, b, stride);
+  if (columns == 2) backward<2>(lower, b, stride);
+  if (columns == 1) backward<1>(lower, b, stride);
+}
+
 // Below this size the recursion costs more than it saves.
 constexpr Eigen::Index kLeafSize = 32;
 
@@ -94,22 +208,34 @@ double Cholesky::jitter() const { return jitter_.empty() ? 0.0 : *std::max_eleme
 double Cholesky::log_det() const { return 2.0 * lower().diagonal().array().log().sum(); }
 
 Matrix Cholesky::solve_lower(Matrix b) const {
-  if (size_ > 0) lower().triangularView<Eigen::Lower>().solveInPlace(b);
+  check(b.rows() == size_, "Cholesky: the right-hand side has another size than the factor");
+  if (b.cols() <= kFewColumns) {
+    forward_few(lower(), b.data(), b.cols(), size_);
+  } else if (size_ > 0) {
+    lower().triangularView<Eigen::Lower>().solveInPlace(b);
+  }
   return b;
 }
 
 Matrix Cholesky::solve_lower_transposed(Matrix b) const {
-  if (size_ > 0) lower().transpose().triangularView<Eigen::Upper>().solveInPlace(b);
+  check(b.rows() == size_, "Cholesky: the right-hand side has another size than the factor");
+  if (b.cols() <= kFewColumns) {
+    backward_few(lower(), b.data(), b.cols(), size_);
+  } else if (size_ > 0) {
+    lower().transpose().triangularView<Eigen::Upper>().solveInPlace(b);
+  }
   return b;
 }
 
 Vector Cholesky::solve_lower(Vector b) const {
-  if (size_ > 0) lower().triangularView<Eigen::Lower>().solveInPlace(b);
+  check(b.size() == size_, "Cholesky: the right-hand side has another size than the factor");
+  forward<1>(lower(), b.data(), size_);
   return b;
 }
 
 Vector Cholesky::solve_lower_transposed(Vector b) const {
-  if (size_ > 0) lower().transpose().triangularView<Eigen::Upper>().solveInPlace(b);
+  check(b.size() == size_, "Cholesky: the right-hand side has another size than the factor");
+  backward<1>(lower(), b.data(), size_);
   return b;
 }
 

@@ -1,0 +1,70 @@
+#include "report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace bapi::bench {
+namespace {
+
+double counter(const benchmark::BenchmarkReporter::Run& run, const char* name) {
+  const auto it = run.counters.find(name);
+  return it == run.counters.end() ? 0.0 : it->second.value;
+}
+
+}  // namespace
+
+bool FigureReporter::ReportContext(const Context&) { return true; }
+
+void FigureReporter::ReportRuns(const std::vector<Run>& runs) {
+  for (const Run& run : runs) {
+    if (run.run_type != Run::RT_Aggregate || run.aggregate_name != "median") continue;
+    const bool microseconds = counter(run, "microseconds") > 0.0;
+    const double scale = microseconds ? 1e6 : 1e3;
+    // The time is already in the run's unit, milliseconds throughout.
+    const double seconds = run.GetAdjustedCPUTime() * 1e-3;
+    figures_.push_back({.name = run.run_name.function_name,
+                        .n = static_cast<int>(counter(run, "n")),
+                        .value = seconds * scale,
+                        .unit = microseconds ? "us" : "ms",
+                        .floor = counter(run, "floor_s") * scale,
+                        .target = counter(run, "target_s") * scale});
+  }
+}
+
+void print_table(const std::vector<Figure>& figures) {
+  fmt::print("{:<34} {:>5} {:>10} {:>10} {:>7} {:>9}\n", "", "n", "measured", "floor", "ratio", "target");
+  for (const Figure& figure : figures) {
+    const std::string target = figure.target > 0.0 ? fmt::format("{:.4g}", figure.target) : "";
+    fmt::print("{:<34} {:>5} {:>7.3f} {:<2} {:>7.3f} {:<2} {:>7.2f} {:>9}\n",
+               figure.name,
+               figure.n,
+               figure.value,
+               figure.unit,
+               figure.floor,
+               figure.unit,
+               figure.value / figure.floor,
+               target);
+  }
+}
+
+void write_json(const std::vector<Figure>& figures, const std::string& path) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Figure& figure : figures) {
+    list.push_back({{"name", figure.name},
+                    {"n", figure.n},
+                    {"value", figure.value},
+                    {"unit", figure.unit},
+                    {"floor", figure.floor},
+                    {"ratio", figure.value / figure.floor}});
+  }
+  std::ofstream file(path);
+  file << list.dump(2) << "\n";
+  if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+}  // namespace bapi::bench

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <vector>
+
+namespace bapi::bench {
+
+// One measured figure beside the least time the machine needs for the same arithmetic, measured in the same process.
+struct Figure {
+  std::string name;
+  int n = 0;
+  double value = 0.0;
+  std::string unit;
+  double floor = 0.0;
+  double target = 0.0;  // 0 if there is none
+};
+
+// Collects figures from benchmarks whose state carries the counters "n", "floor_s" and "target_s"; times are processor
+// time of the thread, so that other work on the machine disturbs little.
+class FigureReporter : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& context) override;
+  void ReportRuns(const std::vector<Run>& runs) override;
+
+  const std::vector<Figure>& figures() const { return figures_; }
+
+ private:
+  std::vector<Figure> figures_;
+};
+
+void print_table(const std::vector<Figure>& figures);
+void write_json(const std::vector<Figure>& figures, const std::string& path);
+
+}  // namespace bapi::bench
