@@ -23,10 +23,11 @@ struct Query {
 };
 
 void expect_linear(Case& c, const CostData& data, Epoch max_epoch, const Query& query) {
-  const GpParameters parameters{.kernel = {.amplitude = c.params()["s2"].number(),
-                                           .space = space_kernel(c.params()["kx"]),
-                                           .time = {.kind = TimeKind::linear, .bias = c.params()["bias"].number()}},
-                                .noise = c.params()["noise"].number()};
+  GpParameters parameters;
+  parameters.kernel.amplitude = c.params()["s2"].number();
+  parameters.kernel.space = space_kernel(c.params()["kx"]);
+  parameters.kernel.time = {.kind = TimeKind::linear, .bias = c.params()["bias"].number()};
+  parameters.noise = c.params()["noise"].number();
   const double scale = c.params()["scale"].number();
   const LinearCost literal(data, max_epoch, parameters, scale, LinearCost::Mean::zero);
   c.expect("literal_zero_mean/mean", literal.mean(query.x, query.until));
@@ -54,10 +55,11 @@ void expect_linear(Case& c, const CostData& data, Epoch max_epoch, const Query& 
 
 void expect_log_rate(Case& c, const CostData& data, const Query& query) {
   const Value params = c.params()["log_rate"];
-  const GpParameters parameters{.kernel = {.amplitude = params["s2"].number(),
-                                           .space = space_kernel(c.params()["kx"]),
-                                           .time = {.kind = TimeKind::constant}},
-                                .noise = params["noise"].number()};
+  GpParameters parameters;
+  parameters.kernel.amplitude = params["s2"].number();
+  parameters.kernel.space = space_kernel(c.params()["kx"]);
+  parameters.kernel.time = {.kind = TimeKind::constant};
+  parameters.noise = params["noise"].number();
   const LogRateCost::Rates rates = last_rates(data, 0.0);
   const LogRateCost model(rates, parameters);
   c.expect("log_rate/targets", rates.logs);

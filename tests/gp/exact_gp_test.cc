@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <cmath>
 
 #include "bapi/base/rng.h"
@@ -83,6 +84,27 @@ TEST(ExactGp, PosteriorMeanInterpolatesNearlyNoiselessData) {
   const ExactGp gp(data.rows, data.y, p);
   EXPECT_LE((gp.predict(data.rows).mean - data.y).cwiseAbs().maxCoeff(), 1e-4);
   EXPECT_LE(gp.predict(data.rows).variance.maxCoeff(), 1e-6);
+}
+
+TEST(ExactGp, PaperPredictiveMeanAndVarianceOfABackgroundGp) {
+  // mu(z) = m + k (K + s2 I)^-1 (y - m), sigma^2(z) = k(z, z) - k (K + s2 I)^-1 k^T, solved as written.
+  Rng rng(12);
+  const Data data = curves(6, 3, 2, rng);
+  const GpParameters p = parameters(2, TimeKind::rbf);
+  const ExactGp gp(data.rows, data.y, p, {.coefficient = 0.3});
+  const Rows rows = queries(2, rng);
+  Matrix noisy = gp.covariance().gram(data.rows);
+  noisy.diagonal().array() += p.noise;
+  const Matrix k = gp.covariance().cross(data.rows, rows);
+  const Matrix solved = noisy.partialPivLu().solve(k);
+  const Vector centred = data.y.array() - 0.3;
+  const Moments moments = gp.predict(rows);
+  for (Eigen::Index i = 0; i < rows.size(); ++i) {
+    const double prior = rows.op[i] == Op::value ? 0.3 : 0.0;
+    EXPECT_NEAR(moments.mean(i), prior + solved.col(i).dot(centred), kRounding);
+    EXPECT_NEAR(
+        moments.variance(i), gp.covariance().variances(rows)(i) - solved.col(i).dot(k.col(i)), kRounding * 100.0);
+  }
 }
 
 TEST(ExactGp, PosteriorVarianceIsNeverAboveThePrior) {

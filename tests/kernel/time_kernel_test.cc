@@ -44,6 +44,15 @@ TEST(TimeKernel, PaperDerivativeCovariancesAgreeWithDifferences) {
   }
 }
 
+TEST(TimeKernel, PaperRbfNeedsTheSquaresThatItsPrintLacks) {
+  // In print the lengthscale of K_t and the difference in its mixed derivative stand without squares.
+  const TimeKernel kernel{.kind = TimeKind::rbf, .lengthscale = 0.5};
+  const double r = 0.3;
+  const double k = std::exp(-r * r / (2.0 * 0.25));
+  EXPECT_NEAR(kernel(Op::value, 0.7, Op::value, 0.4), k, 1e-15);
+  EXPECT_NEAR(kernel(Op::slope, 0.7, Op::slope, 0.4), (1.0 - r * r / 0.25) / 0.25 * k, 1e-14);
+}
+
 TEST(TimeKernel, LogDerivativesAgreeWithDifferences) {
   for (const TimeKernel& kernel : kernels()) {
     const std::vector<double> parameters = kernel.parameters();
