@@ -90,6 +90,7 @@ TEST(Golden, Plan) {
     const HorizonProblem problem = problem_of(c, gp);
     const double jitter = c.params().number_or("jitter_f", 0.0) / c.params()["s2"].number();
     const HorizonOptions options{.length = c.inputs()["max_horizon"].integer(),
+                                 .acquisition = {},
                                  .screen_draws = c.inputs()["U"].size(),
                                  .value_jitter = jitter,
                                  .unaffordable = Unaffordable::stop};

@@ -106,6 +106,23 @@ TEST(JointDraws, GradientsAgreeWithDifferences) {
   }
 }
 
+TEST(JointDraws, ResamplingKeepsAveragesAndMakesTheWeightsEqual) {
+  const Setting s = setting(13, 2);
+  Rng rng(14);
+  JointDraws draws(s.gp, s.slopes, BaseSamples::draw(1024, 2, s.slopes.size(), rng));
+  draws.append(draws.extend({s.points[0]}).front());
+  const Vector weights = normalised_weights(draws.log_weights());
+  const double mean = weights.dot(draws.values().col(0));
+  const double most = draws.values().col(0).cwiseAbs().maxCoeff();
+  const std::vector<Eigen::Index> source = draws.resample();
+  EXPECT_EQ(std::ssize(source), 1024);
+  EXPECT_NEAR(draws.values().col(0).mean(), mean, 0.01 * most);
+  EXPECT_NEAR(effective_size(draws.log_weights()), 1024.0, 1e-9);
+  // The next point is drawn given the resampled draws.
+  draws.append(draws.extend({s.points[1]}).front());
+  EXPECT_TRUE(draws.values().allFinite());
+}
+
 TEST(JointDraws, APointThatCoincidesWithDataOrWithAnotherPointIsAllRight) {
   const Setting s = setting(11, 1);
   Rng rng(12);

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "bapi/base/error.h"
+#include "bapi/gp/monotone_gp.h"
 #include "tests/support/curves.h"
 
 namespace bapi {
@@ -174,6 +175,50 @@ TEST(Horizon, DependsOnTheStreamAloneWhateverTheThread) {
     EXPECT_EQ(horizon.chosen, here.chosen);
     for (std::size_t i = 0; i < here.runs.size(); ++i) EXPECT_EQ(horizon.runs[i].x, here.runs[i].x);
   }
+}
+
+TEST(Horizon, ALongListIsScreenedAndTheBestOfItScoredInFull) {
+  const Setting s = setting(21);
+  HorizonProblem p = problem(s, 1000.0);
+  p.new_configurations = NewConfigurations::none;
+  Rng list(22);
+  for (int i = 0; i < 150; ++i) p.candidates.push_back({Eigen::Vector2d(list.uniform(), list.uniform()), -1 - i, 0});
+  HorizonOptions full = quick();
+  full.screen_draws = full.draws;
+  Rng a(23);
+  Rng b(23);
+  const Horizon exact = plan_horizon(p, full, a);
+  const Horizon screened = plan_horizon(p, quick(), b);
+  ASSERT_EQ(exact.runs.size(), 4u);
+  ASSERT_EQ(screened.runs.size(), 4u);
+  EXPECT_EQ(screened.runs[0].candidate, exact.runs[0].candidate);
+  EXPECT_NEAR(screened.runs[3].score, exact.runs[3].score, 0.05 * exact.runs[3].score);
+}
+
+TEST(Horizon, DataThatContradictTheConstraintGiveFiniteNumbersAndAreReported) {
+  Matrix x(6, 2);
+  x.setConstant(0.5);
+  Vector y(6);
+  y << 1.5, 0.9, 0.3, -0.3, -0.9, -1.5;
+  GpParameters parameters = curves::structure(TimeKind::exponential_decay, 2);
+  parameters.noise = 1e-5;
+  const ExactGp gp(Rows::at_epochs(x, {1, 10, 20, 30, 40, 49}, kMaxEpoch), y, parameters);
+  HorizonProblem p{.model = gp,
+                   .best = 1.5,
+                   .min_epoch = 1,
+                   .max_epoch = kMaxEpoch,
+                   .epsilon = 0.0,
+                   .budget = 100.0,
+                   .cost = [](const Vector&, Epoch done, Epoch until) { return static_cast<Cost>(until - done); },
+                   .candidates = {{Vector::Constant(2, 0.5), 0, 0}},
+                   .pending = {},
+                   .new_configurations = NewConfigurations::none};
+  Rng rng(24);
+  const Horizon horizon = plan_horizon(p, quick(), rng);
+  ASSERT_EQ(horizon.runs.size(), 1u);
+  EXPECT_LT(horizon.least_log_probability, kContradictionLogProbability);
+  EXPECT_TRUE(std::isfinite(horizon.next().mean));
+  EXPECT_TRUE(std::isfinite(horizon.next().log_improvement));
 }
 
 TEST(Horizon, WorksForEveryScoreAndWithoutMonotonicity) {

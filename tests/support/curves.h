@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "bapi/base/rng.h"
@@ -58,10 +59,10 @@ inline Data simulate(int configurations, int dimensions, Epoch max_epoch, Rng& r
 }
 
 inline GpParameters structure(TimeKind kind, int dimensions) {
-  GpParameters parameters;
-  parameters.kernel.space.lengthscales = Vector::Constant(dimensions, 0.7);
-  parameters.kernel.time.kind = kind;
-  return parameters;
+  SpaceKernel space{.kind = SpaceKind::matern52, .lengthscales = Vector::Constant(dimensions, 0.7)};
+  TimeKernel time;
+  time.kind = kind;
+  return {.kernel = {.amplitude = 1.0, .space = std::move(space), .time = time, .own_amplitude = 0.0}, .noise = 0.01};
 }
 
 inline ExactGp fitted(const Data& data, TimeKind kind, Rng& rng) {

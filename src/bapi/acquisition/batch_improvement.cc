@@ -31,6 +31,8 @@ std::vector<Rows> block_of(const std::vector<Rows>& all, std::size_t first) {
 
 void BatchOptions::validate() const {
   require(ucb_beta > 0.0, fmt::format("acquisition.ucb_beta = {}, must be positive", ucb_beta));
+  require(resample_share >= 0.0 && resample_share <= 1.0,
+          fmt::format("acquisition.resample_share = {}, must be in [0, 1]", resample_share));
   require(pi_temperature >= 0.0, fmt::format("acquisition.pi_temperature = {}, must not be negative", pi_temperature));
 }
 
@@ -44,7 +46,7 @@ struct BatchImprovement::PerDraw {
 };
 
 BatchImprovement::BatchImprovement(JointDraws draws, double best, const BatchOptions& options)
-    : draws_(std::move(draws)), best_(best), options_(options) {
+    : draws_(std::move(draws)), best_(best), options_(options), least_effective_draws_(draws_.draws()) {
   options_.validate();
   switch (options_.score) {
     case BatchScore::improvement:
@@ -151,8 +153,8 @@ Vector BatchImprovement::log_scores(const std::vector<Rows>& candidates, int dra
   return result;
 }
 
-BatchImprovement::Gradients BatchImprovement::score_gradients(const std::vector<Rows>& candidates) const {
-  const std::vector<DrawExtension> extensions = draws_.extend(candidates);
+BatchImprovement::Gradients BatchImprovement::score_gradients(const std::vector<Rows>& candidates, int draws) const {
+  const std::vector<DrawExtension> extensions = draws_.extend(candidates, draws);
   const std::vector<DrawGradient> gradients = draws_.gradients(extensions);
   Gradients result{Vector(static_cast<Eigen::Index>(candidates.size())),
                    Matrix(draws_.gp().rows().dim(), static_cast<Eigen::Index>(candidates.size()))};
@@ -185,12 +187,31 @@ BatchImprovement::Gradients BatchImprovement::score_gradients(const std::vector<
   return result;
 }
 
+BatchImprovement::Prepared BatchImprovement::prepare(const std::vector<Rows>& candidates) const {
+  Prepared blocks;
+  for (std::size_t first = 0; first < candidates.size(); first += kBlock) {
+    blocks.push_back(draws_.prepare(block_of(candidates, first)));
+  }
+  return blocks;
+}
+
+Vector BatchImprovement::objective(const Prepared& candidates, int draws) const {
+  std::vector<double> values;
+  const bool logs = options_.score == BatchScore::improvement;
+  for (const PreparedPoints& block : candidates) {
+    for (const DrawExtension& at : draws_.extend(block, draws))
+      values.push_back(logs ? log_score_of(at) : score_of(at));
+  }
+  return Eigen::Map<const Vector>(values.data(), static_cast<Eigen::Index>(values.size()));
+}
+
 Vector BatchImprovement::objective(const std::vector<Rows>& candidates, int draws) const {
   return options_.score == BatchScore::improvement ? log_scores(candidates, draws) : scores(candidates, draws);
 }
 
-BatchImprovement::Gradients BatchImprovement::objective_gradients(const std::vector<Rows>& candidates) const {
-  Gradients result = score_gradients(candidates);
+BatchImprovement::Gradients BatchImprovement::objective_gradients(const std::vector<Rows>& candidates,
+                                                                  int draws) const {
+  Gradients result = score_gradients(candidates, draws);
   if (options_.score != BatchScore::improvement) return result;
   for (Eigen::Index i = 0; i < result.values.size(); ++i) {
     // A score that underflowed gives no direction; -inf tells the ascent to turn back.
@@ -218,6 +239,12 @@ void BatchImprovement::add(const Rows& point) {
     reached_[j] = std::max(reached_[j], own);
   }
   draws_.append(next);
+  const double effective = effective_size(draws_.log_weights());
+  least_effective_draws_ = std::min(least_effective_draws_, effective);
+  if (effective >= options_.resample_share * draws_.draws()) return;
+  const Vector before = reached_;
+  const std::vector<Eigen::Index> source = draws_.resample();
+  for (std::size_t i = 0; i < source.size(); ++i) reached_[static_cast<Eigen::Index>(i)] = before[source[i]];
 }
 
 }  // namespace bapi

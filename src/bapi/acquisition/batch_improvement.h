@@ -26,6 +26,9 @@ struct BatchOptions {
   double ucb_beta = 2.0;        // > 0
   double pi_temperature = 0.1;  // > 0, in units of the values; 0 for the indicator (without gradients)
 
+  // When fewer than this share of the draws carry the weight after a point was added, they are resampled. 0: never.
+  double resample_share = 0.0;
+
   void validate() const;
 };
 
@@ -42,19 +45,27 @@ class BatchImprovement {
   Vector scores(const std::vector<Rows>& candidates, int draws = 0) const;
   Vector log_scores(const std::vector<Rows>& candidates, int draws = 0) const;
 
-  // Score and gradient in x of candidates, all draws: d x candidates.
+  // For candidates that are scored again and again as points are added: the work on the data is done once.
+  using Prepared = std::vector<PreparedPoints>;
+  Prepared prepare(const std::vector<Rows>& candidates) const;
+  Vector objective(const Prepared& candidates, int draws = 0) const;
+
+  // Score and gradient in x of candidates: d x candidates.
   struct Gradients {
     Vector values;
     Matrix gradients;
   };
-  Gradients score_gradients(const std::vector<Rows>& candidates) const;
+  Gradients score_gradients(const std::vector<Rows>& candidates, int draws = 0) const;
 
   // What an ascent should climb, with its gradient: log of the score for q-EI, which has no plateaus, else the score.
   Vector objective(const std::vector<Rows>& candidates, int draws = 0) const;
-  Gradients objective_gradients(const std::vector<Rows>& candidates) const;
+  Gradients objective_gradients(const std::vector<Rows>& candidates, int draws = 0) const;
 
-  // Adds the point; its draws stay.
+  // Adds the point; its draws stay, unless they are resampled.
   void add(const Rows& point);
+
+  // The least number of draws that carried the weight after any point was added.
+  double least_effective_draws() const { return least_effective_draws_; }
 
  private:
   struct PerDraw;  // score of each draw, and its derivatives in mean, sd and weight
@@ -66,6 +77,7 @@ class BatchImprovement {
   JointDraws draws_;
   double best_;
   BatchOptions options_;
+  double least_effective_draws_;
   Vector reached_;  // N: best of the points so far in each draw, in the score's own units
 };
 

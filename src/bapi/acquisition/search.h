@@ -14,7 +14,7 @@ struct SearchOptions {
   int raw_points = 512;
 
   // Of these, how many of the best are improved by an ascent.
-  int starts = 6;
+  int starts = 4;
 
   MaximizeOptions ascent{.max_iterations = 30, .relative_tolerance = 1e-5, .gradient_tolerance = 1e-5};
 

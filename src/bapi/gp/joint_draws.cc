@@ -8,6 +8,7 @@
 #include "bapi/gp/monotone_gp.h"
 #include "bapi/math/normal.h"
 #include "bapi/math/quasi_random.h"
+#include "bapi/math/truncated_normal.h"
 
 namespace bapi {
 
@@ -15,6 +16,29 @@ namespace {
 
 // Below this bound the probability of being above it is 1 to the last bit: the draw is the unconstrained one.
 constexpr double kInactiveBound = -8.3;
+
+// One list, without the growing that repeated appending would mean.
+Rows concatenated(const std::vector<Rows>& parts) {
+  Rows all = parts.front();
+  Eigen::Index total = 0;
+  for (const Rows& part : parts) total += part.size();
+  all.x.resize(total, parts.front().dim());
+  all.tau.resize(total);
+  all.op.clear();
+  all.group.clear();
+  all.epoch.clear();
+  Eigen::Index next = 0;
+  for (const Rows& part : parts) {
+    check(part.max_epoch == all.max_epoch, "joint draws: points on different scales of epochs");
+    all.x.middleRows(next, part.size()) = part.x;
+    all.tau.segment(next, part.size()) = part.tau;
+    all.op.insert(all.op.end(), part.op.begin(), part.op.end());
+    all.group.insert(all.group.end(), part.group.begin(), part.group.end());
+    all.epoch.insert(all.epoch.end(), part.epoch.begin(), part.epoch.end());
+    next += part.size();
+  }
+  return all;
+}
 
 // T low(T^-1 dQ T^-T): the derivative of a Cholesky factor.
 Matrix factor_derivative(const Matrix& factor, const Matrix& derivative) {
@@ -61,27 +85,37 @@ JointDraws::JointDraws(const ExactGp& gp, SlopeConstraint slopes, BaseSamples ba
   corner_prior_(s, s) = value_jitter * gp.parameters().kernel.amplitude;
 }
 
+PreparedPoints JointDraws::prepare(const std::vector<Rows>& rows) const {
+  PreparedPoints points;
+  if (rows.empty()) return points;
+  points.rows = rows;
+  points.all = concatenated(rows);
+  points.whitened = gp_.whitened_cross(points.all);
+  return points;
+}
+
 std::vector<DrawExtension> JointDraws::extend(const std::vector<Rows>& rows, int draws) const {
+  return extend(prepare(rows), draws);
+}
+
+std::vector<DrawExtension> JointDraws::extend(const PreparedPoints& points, int draws) const {
   check(points_ < capacity(), "joint draws: no base samples are left");
-  if (rows.empty()) return {};
-  Rows all = rows.front();
-  for (std::size_t i = 1; i < rows.size(); ++i) all.append(rows[i]);
-  const Matrix whitened = gp_.whitened_cross(all);
-  Matrix above(factor_.rows(), all.size());
+  if (points.rows.empty()) return {};
+  Matrix above(factor_.rows(), points.all.size());
   if (factor_.rows() > 0) {
-    above = gp_.covariance().cross(rows_, all);
-    above.noalias() -= whitened_.transpose() * whitened;
+    above = gp_.covariance().cross(rows_, points.all);
+    above.noalias() -= whitened_.transpose() * points.whitened;
     factor_.triangularView<Eigen::Lower>().solveInPlace(above);
   }
   std::vector<DrawExtension> extensions;
-  extensions.reserve(rows.size());
+  extensions.reserve(points.rows.size());
   const int per_point = slopes_.size() + 1;
   const int used = draws == 0 ? this->draws() : std::min(draws, this->draws());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    check(rows[i].size() == per_point, "joint draws: a point has the wrong number of rows");
+  for (std::size_t i = 0; i < points.rows.size(); ++i) {
+    check(points.rows[i].size() == per_point, "joint draws: a point has the wrong number of rows");
     const auto first = static_cast<Eigen::Index>(i) * per_point;
-    extensions.push_back(
-        extend_one(rows[i], whitened.middleCols(first, per_point), above.middleCols(first, per_point), used));
+    extensions.push_back(extend_one(
+        points.rows[i], points.whitened.middleCols(first, per_point), above.middleCols(first, per_point), used));
   }
   return extensions;
 }
@@ -151,7 +185,6 @@ DrawGradient JointDraws::gradient_of(const DrawExtension& at, const Matrix& solv
   const Eigen::Index n = at.mean.size();
   const Eigen::Index m = factor_.rows();
   const Eigen::Index d = at.rows.dim();
-  check(n == draws(), "joint draws: gradients need all draws");
   DrawGradient gradient{Matrix::Zero(n, d), Matrix(n, d), Vector(d)};
 
   // dK(Z, rows)^T contracted with everything it meets: a, L^-T V of these rows, L^-T V of the rows before.
@@ -184,7 +217,7 @@ DrawGradient JointDraws::gradient_of(const DrawExtension& at, const Matrix& solv
     const Matrix dcorner = factor_derivative(at.corner, symmetric);
 
     Matrix dcentre = data.col(0).transpose().replicate(n, 1);
-    if (m > 0) dcentre.noalias() += zeta_ * dabove;
+    if (m > 0) dcentre.noalias() += zeta_.topRows(n) * dabove;
     for (int k = 0; k <= s; ++k) {
       for (int i = 0; i < std::min(k, s); ++i) {
         dcentre.col(k) += dcorner(k, i) * at.zeta.col(i) + at.corner(k, i) * dzeta.col(i);
@@ -226,6 +259,27 @@ void JointDraws::append(const DrawExtension& next) {
     rows_.append(next.rows);
   }
   ++points_;
+}
+
+std::vector<Eigen::Index> JointDraws::resample() {
+  const Vector weights = normalised_weights(log_weights_);
+  const Eigen::Index n = draws();
+  std::vector<Eigen::Index> source(static_cast<std::size_t>(n));
+  Eigen::Index from = 0;
+  double passed = weights[0];
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const double level = (static_cast<double>(i) + 0.5) / static_cast<double>(n);
+    while (passed < level && from + 1 < n) passed += weights[++from];
+    source[static_cast<std::size_t>(i)] = from;
+  }
+  const Matrix zeta = zeta_;
+  const Matrix values = values_.leftCols(points_);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    zeta_.row(i) = zeta.row(source[static_cast<std::size_t>(i)]);
+    values_.row(i).head(points_) = values.row(source[static_cast<std::size_t>(i)]);
+  }
+  log_weights_.setZero();
+  return source;
 }
 
 }  // namespace bapi

@@ -34,6 +34,14 @@ struct DrawExtension {
   double sd = 0.0;      // of the value given the draw
 };
 
+// Points with their covariances with the data solved for: what extensions of them have in common, whatever is appended
+// in between.
+struct PreparedPoints {
+  std::vector<Rows> rows;  // slopes and value of each
+  Rows all;                // the same in one list
+  Matrix whitened;         // L^-1 K(Z, all)
+};
+
 // Derivatives of an extension in the coordinates of its x.
 struct DrawGradient {
   Matrix log_weights;  // N x d
@@ -65,11 +73,20 @@ class JointDraws {
   // solve for all. Uses the first `draws` draws only, 0 for all.
   std::vector<DrawExtension> extend(const std::vector<Rows>& rows, int draws = 0) const;
 
-  // Gradients of extensions that use all draws, in the same order.
+  // The same in two steps, for points that are looked at again after others have been appended.
+  PreparedPoints prepare(const std::vector<Rows>& rows) const;
+  std::vector<DrawExtension> extend(const PreparedPoints& points, int draws = 0) const;
+
+  // Gradients of extensions, in the same order, on the draws that they use.
   std::vector<DrawGradient> gradients(const std::vector<DrawExtension>& extensions) const;
 
-  // Appends the point.
+  // Appends the point. The extension must use all draws.
   void append(const DrawExtension& extension);
+
+  // Repeats draws in proportion to their weights and makes the weights equal: averages stay the same up to rounding to
+  // whole draws, and points appended from now on are again served by all draws. Systematic, without randomness. Returns
+  // which draw each one is a copy of.
+  std::vector<Eigen::Index> resample();
 
  private:
   DrawExtension extend_one(Rows rows, Matrix whitened, const Matrix& pending_cross, int draws) const;

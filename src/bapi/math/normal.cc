@@ -83,6 +83,42 @@ double erfcx_right(double x) {
   return table(x);
 }
 
+// z with log Q(z) close to log_q <= log(1/2): Acklam's rational approximations, in q near the middle and in sqrt(-2 log
+// q) in the tail; beyond their range the asymptotic expansion.
+double tail_quantile_guess(double log_q) {
+  constexpr double kLogTail = -3.7193;  // log(0.02425)
+  if (log_q > kLogTail) {
+    const double q = 0.5 - std::exp(log_q);
+    const double r = q * q;
+    const double top = ((((-3.969683028665376e+01 * r + 2.209460984245205e+02) * r - 2.759285104469687e+02) * r +
+                         1.383577518672690e+02) *
+                            r -
+                        3.066479806614716e+01) *
+                           r +
+                       2.506628277459239e+00;
+    const double bottom = ((((-5.447609879822406e+01 * r + 1.615858368580409e+02) * r - 1.556989798598866e+02) * r +
+                            6.680131188771972e+01) *
+                               r -
+                           1.328068155288572e+01) *
+                              r +
+                          1.0;
+    return q * top / bottom;
+  }
+  const double t = std::sqrt(-2.0 * log_q);
+  if (t > 20.0) return t - (std::log(t) + kLogSqrtTwoPi) / t;
+  const double top = ((((-7.784894002430293e-03 * t - 3.223964580411365e-01) * t - 2.400758277161838e+00) * t -
+                       2.549732539343734e+00) *
+                          t +
+                      4.374664141464968e+00) *
+                         t +
+                     2.938163982698783e+00;
+  const double bottom =
+      (((7.784695709041462e-03 * t + 3.224671290700398e-01) * t + 2.445134137142996e+00) * t + 3.754408661907416e+00) *
+          t +
+      1.0;
+  return -top / bottom;
+}
+
 // Narrow interval around m, relative to the scale on which phi changes there: the Taylor series about the middle keeps
 // the digits that a difference of two tails would lose.
 double log_narrow_interval(double lower, double upper) {
@@ -141,17 +177,15 @@ double normal_tail_quantile(double log_q) {
   constexpr double kLogHalf = -0.69314718055994530942;
   if (log_q > kLogHalf) return -normal_tail_quantile(std::log(-std::expm1(log_q)));
 
-  // A rational guess (Abramowitz and Stegun 26.2.23, error 4.5e-4), far out the leading asymptotic terms; then Halley
-  // steps on log Q, each of which triples the number of right digits.
-  const double t = std::sqrt(-2.0 * log_q);
-  double z = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
-  if (t > 9.0) z = t - (std::log(t) + kLogSqrtTwoPi) / t;
+  // A rational guess right to 1e-9, far out the leading asymptotic terms; then Halley steps on log Q, each of which
+  // triples the number of right digits.
+  double z = tail_quantile_guess(log_q);
   for (int i = 0; i < 8; ++i) {
     const NormalTail at = normal_tail_and_hazard(z);
     const double newton = (at.log_tail - log_q) / at.hazard;
     const double step = newton / (1.0 + 0.5 * newton * (at.hazard - z));
     z += step;
-    if (std::abs(step) < 1e-6 * (1.0 + z)) break;
+    if (std::abs(step) < 1e-5 * (1.0 + z)) break;
   }
   return z;
 }

@@ -21,8 +21,17 @@ namespace {
 // New configurations have no rows in the data; each position of the horizon gets a group that nobody else has.
 constexpr int kFirstNewGroup = -1000000;
 
+// The group of screened points: none of those that are planned.
+constexpr int kScreenGroup = kFirstNewGroup + 1;
+
 // How many points of a search may prove finished or too expensive before the position is given up.
 constexpr int kMaxTries = 12;
+
+// Averages over fewer draws than this are too rough to rank points.
+constexpr double kFewDraws = 16.0;
+
+// How many of a long list are scored on all draws.
+constexpr std::size_t kFinalists = 32;
 
 // Rows of the data that a search looks around: the best values at hand.
 constexpr int kAnchors = 4;
@@ -57,7 +66,7 @@ class Planner {
     }
     choose(horizon);
     horizon.draws = batch_.draws().draws();
-    horizon.effective_draws = effective_size(batch_.draws().log_weights());
+    horizon.effective_draws = batch_.least_effective_draws();
     return horizon;
   }
 
@@ -120,62 +129,73 @@ class Planner {
     return options;
   }
 
-  std::vector<Option> listed_options() const {
-    std::vector<Option> options;
-    std::vector<Rows> rows;
-    for (std::size_t i = 0; i < open_.size(); ++i) {
-      if (!open_[i]) continue;
-      const RunCandidate& candidate = problem_.candidates[i];
-      options.push_back({candidate.x, static_cast<int>(i), candidate.group, candidate.trained, 0.0});
-      rows.push_back(rows_at(candidate.x, candidate.group, problem_.max_epoch));
-    }
-    if (options.empty()) return options;
-    if (std::ssize(options) <= options_.search.starts * 8) {
-      const Vector scores = batch_.objective(rows);
-      for (std::size_t i = 0; i < options.size(); ++i) options[i].score = scores[static_cast<Eigen::Index>(i)];
-      return options;
-    }
-    return screened(std::move(options), rows);
-  }
-
-  // A long list is screened on few draws; only the best are scored on all of them.
-  std::vector<Option> screened(std::vector<Option> options, const std::vector<Rows>& rows) const {
-    const Vector rough = batch_.objective(rows, options_.screen_draws);
+  // The candidates that are still open, scored. A long list is screened on few draws and only its best are scored on
+  // all of them. The work on the data is done once for the whole plan.
+  std::vector<Option> listed_options() {
+    if (problem_.candidates.empty()) return {};
+    const bool is_long = std::ssize(problem_.candidates) > options_.search.starts * 8;
+    if (listed_.empty()) listed_ = batch_.prepare(listed_rows());
+    const Vector rough = batch_.objective(listed_, is_long ? options_.screen_draws : 0);
     std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < options.size(); ++i) order.push_back(i);
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      if (open_[i]) order.push_back(i);
+    }
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return rough[static_cast<Eigen::Index>(a)] > rough[static_cast<Eigen::Index>(b)];
     });
-    order.resize(std::min<std::size_t>(order.size(), static_cast<std::size_t>(options_.search.starts) * 4 + kMaxTries));
-    std::vector<Option> best;
-    std::vector<Rows> best_rows;
+    if (is_long && order.size() > kFinalists) order.resize(kFinalists);
+
+    std::vector<Option> options;
+    std::vector<Rows> rows;
     for (const std::size_t i : order) {
-      best.push_back(options[i]);
-      best_rows.push_back(rows[i]);
+      const RunCandidate& candidate = problem_.candidates[i];
+      options.push_back(
+          {candidate.x, static_cast<int>(i), candidate.group, candidate.trained, rough[static_cast<Eigen::Index>(i)]});
+      rows.push_back(rows_at(candidate.x, candidate.group, problem_.max_epoch));
     }
-    const Vector scores = batch_.objective(best_rows);
-    for (std::size_t i = 0; i < best.size(); ++i) best[i].score = scores[static_cast<Eigen::Index>(i)];
-    return best;
+    if (is_long && !rows.empty()) {
+      const Vector scores = batch_.objective(rows);
+      for (std::size_t i = 0; i < options.size(); ++i) options[i].score = scores[static_cast<Eigen::Index>(i)];
+    }
+    return options;
+  }
+
+  std::vector<Rows> listed_rows() const {
+    std::vector<Rows> rows;
+    for (const RunCandidate& candidate : problem_.candidates) {
+      rows.push_back(rows_at(candidate.x, candidate.group, problem_.max_epoch));
+    }
+    return rows;
+  }
+
+  // Scores of the screen. Every position of the horizon screens the same points, so their work on the data is kept.
+  Vector screen(const Matrix& points) {
+    if (points.cols() != screened_points_.cols() || points != screened_points_) {
+      screened_points_ = points;
+      screened_ = batch_.prepare(rows_of(points, kScreenGroup));
+    }
+    return batch_.objective(screened_, options_.screen_draws);
+  }
+
+  std::vector<Rows> rows_of(const Matrix& points, int group) const {
+    std::vector<Rows> rows;
+    for (Eigen::Index i = 0; i < points.cols(); ++i) rows.push_back(rows_at(points.col(i), group, problem_.max_epoch));
+    return rows;
   }
 
   std::vector<Option> searched_options() {
     const int group = kFirstNewGroup - batch_.draws().points();
-    const auto rows_of = [&](const Matrix& points) {
-      std::vector<Rows> rows;
-      for (Eigen::Index i = 0; i < points.cols(); ++i)
-        rows.push_back(rows_at(points.col(i), group, problem_.max_epoch));
-      return rows;
-    };
     const SearchObjective objective{
-        .screen = [&](const Matrix& points) { return batch_.objective(rows_of(points), options_.screen_draws); },
-        .score = [&](const Matrix& points) { return batch_.objective(rows_of(points)); },
+        .screen = [&](const Matrix& points) { return screen(points); },
+        .score = [&](const Matrix& points) { return batch_.objective(rows_of(points, group)); },
         .ascend =
             [&](const Matrix& points, Vector& values, Matrix& gradients) {
-              BatchImprovement::Gradients at = batch_.objective_gradients(rows_of(points));
+              BatchImprovement::Gradients at =
+                  batch_.objective_gradients(rows_of(points, group), options_.ascent_draws);
               values = std::move(at.values);
               gradients = std::move(at.gradients);
             }};
-    Rng stream = rng_.fork("search", static_cast<std::uint64_t>(batch_.draws().points()));
+    Rng stream = rng_.fork("search");
     const std::vector<ScoredPoint> found = search_cube(
         objective, static_cast<int>(problem_.model.rows().dim()), anchors(), problem_.decode, options_.search, stream);
     std::vector<Option> options;
@@ -270,6 +290,9 @@ class Planner {
   Rng& rng_;
   BatchImprovement batch_;
   std::vector<bool> open_;
+  BatchImprovement::Prepared listed_;
+  Matrix screened_points_;
+  BatchImprovement::Prepared screened_;
 };
 
 }  // namespace
@@ -284,7 +307,9 @@ void HorizonProblem::validate() const {
 void HorizonOptions::validate() const {
   require(length >= 1, fmt::format("horizon.length = {}, must be at least 1", length));
   require(draws >= 8, fmt::format("horizon.draws = {}, must be at least 8", draws));
+  require(max_draws >= draws, fmt::format("horizon.max_draws = {}, must be at least draws = {}", max_draws, draws));
   require(screen_draws >= 1, fmt::format("horizon.screen_draws = {}, must be at least 1", screen_draws));
+  require(ascent_draws >= 1, fmt::format("horizon.ascent_draws = {}, must be at least 1", ascent_draws));
   acquisition.validate();
   slopes.validate();
   search.validate();
@@ -315,11 +340,11 @@ Horizon plan_horizon(const HorizonProblem& problem, const HorizonOptions& option
   const SlopeConstraint slopes = slope_constraint(problem.model, problem.min_epoch, options.slopes);
   const int points = options.length + static_cast<int>(problem.pending.size());
   Horizon horizon;
-  for (int draws = options.draws; draws <= 4 * options.draws; draws *= 2) {
+  for (int draws = options.draws; draws <= options.max_draws; draws *= 2) {
     Rng stream = rng.fork("base samples");
     const BaseSamples base = BaseSamples::draw(draws, points, slopes.size(), stream);
     horizon = plan_horizon(problem, options, slopes, base, rng);
-    if (horizon.effective_draws >= 0.25 * draws) break;
+    if (horizon.effective_draws >= kFewDraws) break;
   }
   return horizon;
 }

@@ -59,14 +59,17 @@ enum class Unaffordable {
 
 struct HorizonOptions {
   int length = 4;  // at most this many runs
-  BatchOptions acquisition = {};
+  BatchOptions acquisition = {.resample_share = 0.5};
   SlopeOptions slopes = {};
   SearchOptions search = {};
 
-  // Draws of the q-EI average, and how many of them the screen uses. Doubled, up to four times, while fewer than a
-  // quarter of the draws carry the weight.
+  // Draws of the q-EI average, doubled up to max_draws while fewer than 16 of them carry the weight at some point.
   int draws = 128;
-  int screen_draws = 32;
+  int max_draws = 256;
+
+  // How many of them the screen uses, and the ascents; what they find is scored on all.
+  int screen_draws = 16;
+  int ascent_draws = 48;
 
   double value_jitter = 1e-8;  // relative to the amplitude, see JointDraws
   Unaffordable unaffordable = Unaffordable::shorten;
@@ -101,7 +104,7 @@ struct Horizon {
   Cost budget_left = 0.0;
   HorizonEnd end = HorizonEnd::nothing_left;
   int draws = 0;                       // really used
-  double effective_draws = 0.0;        // how many of them carry weight
+  double effective_draws = 0.0;        // the least number of them that carried the weight after any point
   double least_log_probability = 0.0;  // of the slope constraint at any run; below -50 the data contradict it
 
   bool empty() const { return runs.empty(); }
