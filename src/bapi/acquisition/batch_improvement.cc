@@ -61,6 +61,10 @@ BatchImprovement::BatchImprovement(JointDraws draws, double best, const BatchOpt
   }
 }
 
+double BatchImprovement::before(Eigen::Index draw) const {
+  return options_.counting == Counting::total ? reached_[draw] - best_ : 0.0;
+}
+
 // Centre of the upper bound: the posterior mean, constrained where there is a constraint.
 double BatchImprovement::centre_of(const DrawExtension& at, const Vector& weights) const {
   if (draws_.slopes().size() == 0) return at.expectation[0];
@@ -76,8 +80,8 @@ BatchImprovement::PerDraw BatchImprovement::per_draw(const DrawExtension& at) co
       const double z = (at.mean[j] - reached_[j]) / at.sd;
       const double cdf = normal_cdf(z);
       const double pdf = normal_pdf(z);
-      result.value[j] = reached_[j] - best_ +
-                        (z < -5.0 ? expected_improvement(at.mean[j], at.sd, reached_[j]) : at.sd * (pdf + z * cdf));
+      result.value[j] =
+          before(j) + (z < -5.0 ? expected_improvement(at.mean[j], at.sd, reached_[j]) : at.sd * (pdf + z * cdf));
       result.mean_slope[j] = cdf;
       result.sd_slope[j] = pdf;
     }
@@ -129,8 +133,7 @@ double BatchImprovement::log_score_of(const DrawExtension& at) const {
   // Underflow: the same average in log space.
   Vector logs(at.mean.size());
   for (Eigen::Index j = 0; j < logs.size(); ++j) {
-    const double before = reached_[j] - best_;
-    logs[j] = before > 0.0 ? std::log(before) : log_expected_improvement(at.mean[j], at.sd, reached_[j]);
+    logs[j] = before(j) > 0.0 ? std::log(before(j)) : log_expected_improvement(at.mean[j], at.sd, reached_[j]);
   }
   return log_mean_exp(logs + at.log_weights) - log_mean_exp(at.log_weights);
 }

@@ -20,9 +20,16 @@ enum class BatchScore {
 // (Rao-Blackwell); same expectation, smooth, less variance. Only q-EI has the second form.
 enum class Averaging { sampled, integrated };
 
+// total: what the whole set is worth. gain: what the last point adds to it, E max(0, f - max(best, f_1, ...)). Both
+// rank candidates alike but for one thing: the slope constraint of a candidate also moves what is believed of the
+// points before it. That part is no merit of the candidate, and in an average over few draws it is mostly noise; gain
+// leaves it out. Only the integrated q-EI tells them apart.
+enum class Counting { total, gain };
+
 struct BatchOptions {
   BatchScore score = BatchScore::improvement;
   Averaging averaging = Averaging::integrated;
+  Counting counting = Counting::total;
   double ucb_beta = 2.0;        // > 0
   double pi_temperature = 0.1;  // > 0, in units of the values; 0 for the indicator (without gradients)
 
@@ -70,6 +77,7 @@ class BatchImprovement {
  private:
   struct PerDraw;  // score of each draw, and its derivatives in mean, sd and weight
   PerDraw per_draw(const DrawExtension& at) const;
+  double before(Eigen::Index draw) const;  // worth of the points before, as far as it counts
   double centre_of(const DrawExtension& at, const Vector& weights) const;
   double score_of(const DrawExtension& at) const;
   double log_score_of(const DrawExtension& at) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "bapi/acquisition/improvement.h"
@@ -29,6 +30,9 @@ constexpr int kMaxTries = 12;
 
 // Averages over fewer draws than this are too rough to rank points.
 constexpr double kFewDraws = 16.0;
+
+// How many points of the screen are looked at again for later positions.
+constexpr std::size_t kKeptOfScreen = 128;
 
 // How many of a long list are scored on all draws.
 constexpr std::size_t kFinalists = 32;
@@ -168,13 +172,30 @@ class Planner {
     return rows;
   }
 
-  // Scores of the screen. Every position of the horizon screens the same points, so their work on the data is kept.
+  // Scores of the screen. Every position of the horizon screens the same points. What a point adds hardly ever grows
+  // when others are planned before it, so after the first position only the best of them are looked at again, with
+  // their work on the data kept; the others count as -infinity.
   Vector screen(const Matrix& points) {
     if (points.cols() != screened_points_.cols() || points != screened_points_) {
-      screened_points_ = points;
-      screened_ = batch_.prepare(rows_of(points, kScreenGroup));
+      const Vector scores = batch_.objective(rows_of(points, kScreenGroup), options_.screen_draws);
+      keep_best(points, scores);
+      return scores;
     }
-    return batch_.objective(screened_, options_.screen_draws);
+    const Vector best = batch_.objective(screened_, options_.screen_draws);
+    Vector scores = Vector::Constant(points.cols(), -std::numeric_limits<double>::infinity());
+    for (std::size_t i = 0; i < kept_.size(); ++i) scores[kept_[i]] = best[static_cast<Eigen::Index>(i)];
+    return scores;
+  }
+
+  void keep_best(const Matrix& points, const Vector& scores) {
+    screened_points_ = points;
+    kept_.resize(static_cast<std::size_t>(points.cols()));
+    std::iota(kept_.begin(), kept_.end(), 0);
+    std::stable_sort(kept_.begin(), kept_.end(), [&](Eigen::Index a, Eigen::Index b) { return scores[a] > scores[b]; });
+    if (kept_.size() > kKeptOfScreen) kept_.resize(kKeptOfScreen);
+    Matrix best(points.rows(), static_cast<Eigen::Index>(kept_.size()));
+    for (std::size_t i = 0; i < kept_.size(); ++i) best.col(static_cast<Eigen::Index>(i)) = points.col(kept_[i]);
+    screened_ = batch_.prepare(rows_of(best, kScreenGroup));
   }
 
   std::vector<Rows> rows_of(const Matrix& points, int group) const {
@@ -292,6 +313,7 @@ class Planner {
   std::vector<bool> open_;
   BatchImprovement::Prepared listed_;
   Matrix screened_points_;
+  std::vector<Eigen::Index> kept_;  // of these, the best
   BatchImprovement::Prepared screened_;
 };
 

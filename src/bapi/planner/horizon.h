@@ -59,7 +59,7 @@ enum class Unaffordable {
 
 struct HorizonOptions {
   int length = 4;  // at most this many runs
-  BatchOptions acquisition = {.resample_share = 0.5};
+  BatchOptions acquisition = {.counting = Counting::gain, .resample_share = 0.5};
   SlopeOptions slopes = {};
   SearchOptions search = {};
 
@@ -85,7 +85,7 @@ struct PlannedRun {
   Epoch until = 0;  // conservative stop, or what the budget pays
   bool shortened = false;
   Cost cost = 0.0;
-  double score = 0.0;  // of the horizon so far with this run, when it was chosen
+  double score = 0.0;  // of the acquisition when it was chosen: by default what it adds to the runs before it
   double mean = 0.0;   // predicted at `until`, standardised
   double sd = 0.0;
   double log_improvement = 0.0;           // log EI at `until`
