@@ -238,6 +238,7 @@ void add(const std::string& name, int n, Body body) {
       ->Unit(benchmark::kMillisecond)
       ->MinTime(seconds)
       ->Repetitions(5)
+      ->ComputeStatistics("min", [](const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); })
       ->ReportAggregatesOnly(true);
 }
 

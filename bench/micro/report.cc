@@ -22,7 +22,7 @@ bool FigureReporter::ReportContext(const Context&) { return true; }
 
 void FigureReporter::ReportRuns(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
-    if (run.run_type != Run::RT_Aggregate || run.aggregate_name != "median") continue;
+    if (run.run_type != Run::RT_Aggregate || run.aggregate_name != "min") continue;
     const bool microseconds = counter(run, "microseconds") > 0.0;
     const double scale = microseconds ? 1e6 : 1e3;
     // The time is already in the run's unit, milliseconds throughout.

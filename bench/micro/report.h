@@ -17,8 +17,8 @@ struct Figure {
   double target = 0.0;  // 0 if there is none
 };
 
-// Collects figures from benchmarks whose state carries the counters "n", "floor_s" and "target_s"; times are processor
-// time of the thread, so that other work on the machine disturbs little.
+// Collects figures from benchmarks whose state carries the counters "n", "floor_s" and "target_s". Times are processor
+// time of the thread, the least of several repetitions, as the floor is: other work on the machine disturbs little.
 class FigureReporter : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context& context) override;

@@ -11,6 +11,9 @@
 namespace bapi {
 namespace {
 
+// Where starts only compete, differences of the log posterior below this do not matter.
+constexpr double kScreeningTolerance = 0.05;
+
 const char* name(FitEnd end) {
   switch (end) {
     case FitEnd::converged:
@@ -99,10 +102,13 @@ MaximizeSummary screened_ascent(const Rows& rows,
                                 const GpParameters& structure,
                                 const FitOptions& options,
                                 const std::vector<Vector>& starts) {
-  const std::vector<Eigen::Index> indices = evenly_taken(rows.size(), options.screening_rows);
-  Vector some(options.screening_rows);
-  for (Eigen::Index i = 0; i < some.size(); ++i) some(i) = y(indices[i]);
-  Posterior posterior(rows.select(indices), some, structure, options);
+  const Eigen::Index count = std::min<Eigen::Index>(rows.size(), options.screening_rows);
+  const std::vector<Eigen::Index> indices = evenly_taken(rows.size(), count);
+  Vector some(count);
+  for (Eigen::Index i = 0; i < count; ++i) some(i) = y(indices[i]);
+  FitOptions rough = options;
+  rough.tolerance = std::max(options.tolerance, kScreeningTolerance);
+  Posterior posterior(rows.select(indices), some, structure, rough);
   return best_ascent(posterior, starts);
 }
 
@@ -134,7 +140,7 @@ FitResult fit(const Rows& rows, const Vector& y, const GpParameters& structure, 
   FitSummary summary;
   Posterior posterior(rows, y, structure, options);
   std::vector<Vector> starts = starting_points(posterior.prior(), options, rng);
-  if (starts.size() > 1 && rows.size() > options.screening_rows) {
+  if (starts.size() > 1) {
     const MaximizeSummary winner = screened_ascent(rows, y, structure, options, starts);
     summary.screening_evaluations = winner.evaluations;
     starts = {winner.x};

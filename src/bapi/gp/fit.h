@@ -19,7 +19,8 @@ struct FitOptions {
   // Further starting points, drawn from the priors (the first is the mode of the prior if there is a warm start).
   int restarts = 2;
 
-  // Starts compete on at most this many rows, evenly taken; only the winner is polished on all of them.
+  // Starts compete on at most this many rows, evenly taken, with a rough tolerance; only the winner is polished on all
+  // of them.
   int screening_rows = 64;
 
   // Per ascent.

@@ -156,12 +156,20 @@ void backward_few(const MatrixView& lower, double* b, Eigen::Index columns, Eige
 // Below this size the recursion costs more than it saves.
 constexpr Eigen::Index kLeafSize = 32;
 
-// (L L^T)^-1 for a small L, by its inverse.
+// (L L^T)^-1 for a small L: W = L^-1, then W^T W, both without their zeros.
 void inverse_of_leaf(const MatrixView& lower, MatrixBlock inverse) {
-  Matrix inverse_factor = Matrix::Identity(lower.rows(), lower.rows());
-  lower.triangularView<Eigen::Lower>().solveInPlace(inverse_factor);
-  inverse.noalias() = inverse_factor.transpose().triangularView<Eigen::Upper>() * inverse_factor;
-  inverse.triangularView<Eigen::StrictlyUpper>() = inverse.transpose();
+  const Eigen::Index n = lower.rows();
+  Matrix w = Matrix::Identity(n, n);
+  for (Eigen::Index j = 0; j < n; j += kLane) {
+    const Eigen::Index rest = n - j;
+    forward_few(lower.bottomRightCorner(rest, rest), w.data() + j * n + j, std::min(kLane, rest), n);
+  }
+  for (Eigen::Index j = 0; j < n; ++j) {
+    for (Eigen::Index i = j; i < n; ++i) {
+      inverse(i, j) = w.col(i).tail(n - i).dot(w.col(j).tail(n - i));
+      inverse(j, i) = inverse(i, j);
+    }
+  }
 }
 
 }  // namespace
