@@ -3,7 +3,7 @@
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
-BENCHMARKS := bench_store bench_controller
+BENCHMARKS := bench_store bench_controller bench_models
 
 .DEFAULT_GOAL := help
 

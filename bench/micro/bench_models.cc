@@ -271,14 +271,14 @@ void register_all() {
   }
 }
 
-// Takes `--json FILE` out of the arguments and returns FILE.
-std::string take_json_path(int& argc, char** argv) {
+// Takes `name VALUE` out of the arguments and returns VALUE; empty if it is not there.
+std::string take_option(const char* name, int& argc, char** argv) {
   for (int i = 1; i + 1 < argc; ++i) {
-    if (std::strcmp(argv[i], "--json") != 0) continue;
-    std::string path = argv[i + 1];
+    if (std::strcmp(argv[i], name) != 0) continue;
+    std::string value = argv[i + 1];
     std::copy(argv + i + 2, argv + argc, argv + i);
     argc -= 2;
-    return path;
+    return value;
   }
   return {};
 }
@@ -287,7 +287,8 @@ std::string take_json_path(int& argc, char** argv) {
 }  // namespace bapi::bench
 
 int main(int argc, char** argv) {
-  const std::string json = bapi::bench::take_json_path(argc, argv);
+  const std::string json = bapi::bench::take_option("--json", argc, argv);
+  bapi::bench::take_option("--dir", argc, argv);  // every benchmark is given a scratch directory; this one needs none
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   bapi::bench::register_all();
