@@ -92,7 +92,7 @@ class Trainer {
     int saved = 0;
     if (!has("--no-checkpoint")) std::ifstream(checkpoint()) >> saved;
     if (saved > from && !has("--ahead")) report(saved);
-    return (from > 0 ? saved : 0) + 1;
+    return saved + 1;
   }
 
   int last_epoch() const {

@@ -420,7 +420,7 @@ TEST_F(Processes, TheStartUpOfAResumedTrialIsToldFromItsEpochs) {
   drain(e);
   e.start(segment(0, 4, 5));
   const std::vector<Event> facts = wait_for_a<SegmentDone>(e);
-  ASSERT_EQ(all_of<Overhead>(facts).size(), 1u);
+  ASSERT_GE(all_of<Overhead>(facts).size(), 1u);
   EXPECT_EQ(all_of<Overhead>(facts)[0].kind, OverheadKind::start_up);
   EXPECT_NEAR(all_of<Overhead>(facts)[0].cost, 0.2, 0.05);
   EXPECT_NEAR(all_of<Measured>(facts)[0].measurement.cost, 0.03, 0.02);

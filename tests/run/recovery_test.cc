@@ -63,7 +63,7 @@ class Recovery : public testing::Test {
 
   std::vector<Event> recover() {
     TrialProgress progress = progress_of(trial_);
-    return recover_process(spec_, trial_, dir_, progress, kStart + 1000.0);
+    return recover_process(spec_, trial_, dir_, progress, ManualClock(kStart + 1000.0));
   }
 
   // The facts go to the log.
@@ -205,6 +205,7 @@ TEST_F(Recovery, EndsTheProcessesOfADeadControllerFirst) {
   const int pid = read_process_file(study.trial(kTrial).process())->identity.pid;
   ProcessEvaluator next(spec, study, clock);
   const std::vector<Event> facts = next.recover(history);
+  EXPECT_EQ(next.recover(history), facts);
   EXPECT_FALSE(identify(pid).has_value());
   EXPECT_GE(epochs_of(facts).size(), 3u);
   for (const Event& fact : facts) history.apply(fact);

@@ -306,7 +306,7 @@ std::vector<Event> ProcessEvaluator::recover(const History& history) {
     progress = progress_of(trial);
     const TrialDir dir = dir_.trial(trial.id);
     if (!std::filesystem::exists(dir.process())) continue;
-    const std::vector<Event> found = recover_process(spec_, trial, dir, progress, clock_.now());
+    const std::vector<Event> found = recover_process(spec_, trial, dir, progress, clock_);
     facts.insert(facts.end(), found.begin(), found.end());
     obsolete_.push_back(dir.process());
   }

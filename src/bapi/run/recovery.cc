@@ -1,5 +1,6 @@
 #include "bapi/run/recovery.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -70,6 +71,48 @@ void drop_recorded_epochs(std::vector<ReportLine>& reports, Epoch last) {
   });
 }
 
+// What a dead controller left of a process.
+struct Remains {
+  ProcessFile file;
+  std::vector<ReportLine> reports;
+  double charged_until = 0.0;  // its time up to here is in the log
+  double written_at = 0.0;     // when the last report was written
+  double gone = 0.0;           // when it ended, as far as can be told
+};
+
+Remains inspect(const StudySpec& spec, const TrialDir& dir, const TrialProgress& progress, const Clock& clock) {
+  const std::optional<ProcessFile> found = read_process_file(dir.process());
+  ProcessFile file = torn_file(progress, spec, clock.now());
+  if (found) file = *found;
+  if (found && end_leftovers(file.identity, "BAPI_DIR=" + dir.root.string()) == Leftovers::ended) {
+    ::utimensat(AT_FDCWD, dir.process().c_str(), nullptr, 0);  // it lived until now
+  }
+  ReportReader::Batch batch = ReportReader(dir, file.report_offset, file.log_offset, spec.metric.name).read_rest();
+  if (!found) drop_recorded_epochs(batch.reports, progress.last_epoch());
+
+  const double gone = std::min(clock.now(), std::max(modified_at(dir.process()), batch.written_at));
+  const double charged = std::max(0.0, spec.budget.to_seconds(progress.spent - file.spent_before));
+  const double charged_until = std::max(file.started_at, std::min(gone, file.started_at + charged));
+  return {.file = file,
+          .reports = std::move(batch.reports),
+          .charged_until = charged_until,
+          .written_at = std::clamp(batch.written_at, charged_until, std::max(charged_until, gone)),
+          .gone = gone};
+}
+
+// The books as they were when the controller died; what they hold already is taken off the reports.
+ProcessAccount reopen(const StudySpec& spec, TrialId trial, TrialProgress& progress, Remains& remains) {
+  ProcessAccount::Opening opening = {.trial = trial,
+                                     .from = remains.file.from,
+                                     .max_epoch = remains.file.max_epoch,
+                                     .charged_until = remains.charged_until};
+  const Known known = known_part(remains.reports, remains.file, progress, ProcessAccount(spec, progress, opening));
+  opening.reported = known.reported;
+  opening.training = known.training || progress.spent > remains.file.spent_before;
+  remains.reports.erase(remains.reports.begin(), remains.reports.begin() + static_cast<std::ptrdiff_t>(known.reports));
+  return ProcessAccount(spec, progress, opening);
+}
+
 }  // namespace
 
 TrialProgress progress_of(const Trial& trial) {
@@ -80,47 +123,28 @@ TrialProgress progress_of(const Trial& trial) {
 }
 
 std::vector<Event> recover_process(
-    const StudySpec& spec, const Trial& trial, const TrialDir& dir, TrialProgress& progress, double now) {
-  const std::optional<ProcessFile> found = read_process_file(dir.process());
-  ProcessFile file = torn_file(progress, spec, now);
-  if (found) file = *found;
-  const Leftovers leftovers = found ? end_leftovers(file.identity, "BAPI_DIR=" + dir.root.string()) : Leftovers::none;
-
-  ReportReader::Batch batch = ReportReader(dir, file.report_offset, file.log_offset, spec.metric.name).read_rest();
-  if (!found) drop_recorded_epochs(batch.reports, progress.last_epoch());
-  const double last_sign = std::max(modified_at(dir.process()), batch.written_at);
-  const double gone = leftovers == Leftovers::ended ? now : std::min(now, last_sign);
-  const double charged = std::max(0.0, spec.budget.to_seconds(progress.spent - file.spent_before));
-  const double charged_until = std::max(file.started_at, std::min(gone, file.started_at + charged));
-
-  ProcessAccount::Opening opening = {
-      .trial = trial.id, .from = file.from, .max_epoch = file.max_epoch, .charged_until = charged_until};
-  const Known known = known_part(batch.reports, file, progress, ProcessAccount(spec, progress, opening));
-  opening.reported = known.reported;
-  opening.training = known.training || charged > 0.0;
-  batch.reports.erase(batch.reports.begin(), batch.reports.begin() + static_cast<std::ptrdiff_t>(known.reports));
+    const StudySpec& spec, const Trial& trial, const TrialDir& dir, TrialProgress& progress, const Clock& clock) {
+  Remains remains = inspect(spec, dir, progress, clock);
+  ProcessAccount account = reopen(spec, trial.id, progress, remains);
+  const bool failed = trial.state == TrialState::failed;
+  if (failed) remains.reports.clear();
 
   std::vector<Event> facts;
-  ProcessAccount account(spec, progress, opening);
   bool open = trial.segment_open;
-  const double written_at = std::clamp(batch.written_at, charged_until, std::max(charged_until, gone));
-  for (const TimedReport& timed : spread(std::move(batch.reports), charged_until, written_at)) {
-    if (trial.state == TrialState::failed) break;
+  for (const TimedReport& timed : spread(std::move(remains.reports), remains.charged_until, remains.written_at)) {
     const Reading reading = account.take(timed.report, timed.at, facts);
     if (open && progress.last_epoch() >= trial.until) {
       facts.emplace_back(SegmentDone{.trial = trial.id});
       open = false;
     }
-    if (reading.kind == Reading::Kind::beyond) break;
-    if (reading.kind == Reading::Kind::failure) {
-      if (open && progress.last_epoch() < file.until) {
-        facts.emplace_back(TrialFailed{.trial = trial.id, .message = failure_text(reading.message, "")});
-      }
-      break;
+    if (reading.kind == Reading::Kind::failure && open && progress.last_epoch() < remains.file.until) {
+      facts.emplace_back(TrialFailed{.trial = trial.id, .message = failure_text(reading.message, "")});
     }
+    if (reading.kind == Reading::Kind::failure || reading.kind == Reading::Kind::beyond) break;
   }
-  const OverheadKind kind = trial.state == TrialState::failed ? OverheadKind::failed : OverheadKind::grace;
-  if (gone - account.charged_until() > kNegligibleSeconds) account.close(kind, gone, facts);
+  if (remains.gone - account.charged_until() > kNegligibleSeconds) {
+    account.close(failed ? OverheadKind::failed : OverheadKind::grace, remains.gone, facts);
+  }
   return facts;
 }
 

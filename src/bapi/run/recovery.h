@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "bapi/base/clock.h"
 #include "bapi/run/process_account.h"
 #include "bapi/run/study_dir.h"
 #include "bapi/study/trial.h"
@@ -20,6 +21,6 @@ TrialProgress progress_of(const Trial& trial);
 // charged last is spread evenly over the reports that are new; the rest, up to the controller's last sign of life, is
 // grace.
 std::vector<Event> recover_process(
-    const StudySpec& spec, const Trial& trial, const TrialDir& dir, TrialProgress& progress, double now);
+    const StudySpec& spec, const Trial& trial, const TrialDir& dir, TrialProgress& progress, const Clock& clock);
 
 }  // namespace bapi
