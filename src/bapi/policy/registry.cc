@@ -7,6 +7,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/nearest.h"
+#include "bapi/policy/bapi.h"
 #include "bapi/policy/hyperband.h"
 #include "bapi/policy/random_search.h"
 
@@ -24,7 +25,15 @@ Entry entry() {
 }
 
 const std::vector<Entry>& entries() {
-  static const std::vector<Entry> all = {entry<Hyperband>(), entry<RandomSearch>()};
+  static const std::vector<Entry> all = [] {
+    std::vector<Entry> list;
+    for (const std::string& preset : bapi_presets()) {
+      list.push_back({bapi_info(preset), [](const PolicySpec& spec) { return std::make_unique<Bapi>(spec); }});
+    }
+    list.push_back(entry<Hyperband>());
+    list.push_back(entry<RandomSearch>());
+    return list;
+  }();
   return all;
 }
 

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "bapi/policy/bapi_options.h"
+#include "bapi/policy/candidates.h"
+#include "bapi/policy/models.h"
+#include "bapi/policy/registry.h"
+
+namespace bapi {
+
+// Budget-aware planning. A few short runs, then at every decision: fit the learning-curve and the cost model to
+// everything known, and train what promises the most improvement per unit of cost within what is left.
+//
+// The default loop trains a run only to its next rung and then decides again among new and all paused configurations.
+// The paper's loop (BapiLoop::plan) follows its plan: runs go to their conservative stop, with a look every p epochs.
+class Bapi : public Policy {
+ public:
+  explicit Bapi(const PolicySpec& spec);
+
+  std::string_view name() const override { return name_; }
+  Decision ask(const History& history, Rng& rng) override;
+
+  const BapiOptions& options() const { return options_; }
+
+ private:
+  bool exploring(const History& history) const;
+  Decision explore(const History& history) const;
+  Decision next_rung(const History& history, const Models& models, Rng& rng) const;
+
+  std::string name_;
+  BapiOptions options_;
+};
+
+}  // namespace bapi

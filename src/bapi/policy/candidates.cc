@@ -1,0 +1,42 @@
+#include "bapi/policy/candidates.h"
+
+namespace bapi {
+
+std::vector<Candidate> paused_candidates(const History& history) {
+  std::vector<Candidate> candidates;
+  for (const Trial& trial : history.trials()) {
+    if (trial.state != TrialState::paused || trial.segment_open) continue;
+    candidates.push_back({.config = trial.config,
+                          .x = history.spec().space.encode(trial.config),
+                          .trial = trial.id,
+                          .done = trial.curve.last_epoch(),
+                          .group = static_cast<int>(index(trial.id))});
+  }
+  return candidates;
+}
+
+std::vector<Candidate> untried_rows(const History& history) {
+  const std::vector<Config>& pool = history.spec().pool;
+  std::vector<bool> tried(pool.size(), false);
+  for (const Trial& trial : history.trials()) {
+    if (trial.pool_row >= 0) tried[static_cast<std::size_t>(trial.pool_row)] = true;
+  }
+  std::vector<Candidate> candidates;
+  for (std::size_t row = 0; row < pool.size(); ++row) {
+    if (!tried[row]) candidates.push_back(new_candidate(history, pool[row], static_cast<int>(row)));
+  }
+  return candidates;
+}
+
+Candidate new_candidate(const History& history, Config config, int offset) {
+  Vector x = history.spec().space.encode(config);
+  return {.config = std::move(config), .x = std::move(x), .group = static_cast<int>(history.trials().size()) + offset};
+}
+
+Matrix stacked(const std::vector<Candidate>& candidates) {
+  Matrix x(std::ssize(candidates), candidates.empty() ? 0 : candidates.front().x.size());
+  for (std::size_t i = 0; i < candidates.size(); ++i) x.row(static_cast<Eigen::Index>(i)) = candidates[i].x.transpose();
+  return x;
+}
+
+}  // namespace bapi

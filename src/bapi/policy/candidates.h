@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "bapi/math/types.h"
+#include "bapi/study/history.h"
+
+namespace bapi {
+
+// A configuration that could be trained next: a paused trial, or a new one.
+struct Candidate {
+  Config config;
+  Vector x;                             // encoded
+  std::optional<TrialId> trial = {};    // of a paused trial
+  Epoch done = 0;                       // epochs it has been trained
+  int group = 0;                        // the trial's number; a number of its own for a new one
+};
+
+// Paused trials that can be resumed.
+std::vector<Candidate> paused_candidates(const History& history);
+
+// Every row of the study's pool that has not been tried.
+std::vector<Candidate> untried_rows(const History& history);
+
+// A new configuration. `offset` tells new candidates of one decision apart.
+Candidate new_candidate(const History& history, Config config, int offset);
+
+Matrix stacked(const std::vector<Candidate>& candidates);  // one row of x each
+
+}  // namespace bapi

@@ -1,0 +1,262 @@
+#include "bapi/policy/models.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "bapi/base/error.h"
+#include "bapi/planner/curve_points.h"
+
+namespace bapi {
+namespace {
+
+// One trial's curve on its way into the model.
+struct Source {
+  int trial = 0;
+  Vector x;
+  CurveResponse response;
+  std::vector<std::size_t> kept;  // indices into the response
+
+  double last_value() const { return response.values[response.values.size() - 1]; }
+};
+
+CurveResponse response_of(const Trial& trial, const ModelOptions& options, Epoch max_epoch) {
+  std::vector<Epoch> epochs;
+  Vector scores(trial.curve.last_epoch());
+  for (const Measurement& m : trial.curve.points()) {
+    scores[m.epoch - 1] = m.value;
+    epochs.push_back(m.epoch);
+  }
+  const CurveEnd end = trial.state == TrialState::completed ? CurveEnd::ended : CurveEnd::open;
+  CurveResponse response = curve_response(epochs, scores, options.response, end, max_epoch);
+  if (trial.state != TrialState::failed) return response;
+  if (!response.epochs.empty() && response.epochs.back() == max_epoch) return response;
+  response.epochs.push_back(max_epoch);
+  response.values.conservativeResize(response.values.size() + 1);
+  response.values[response.values.size() - 1] = -std::numeric_limits<double>::infinity();
+  return response;
+}
+
+std::vector<Source> sources_of(const History& history, const ModelOptions& options) {
+  std::vector<Source> sources;
+  for (const Trial& trial : history.trials()) {
+    if (trial.curve.empty() && trial.state != TrialState::failed) continue;
+    sources.push_back({.trial = static_cast<int>(index(trial.id)),
+                       .x = history.spec().space.encode(trial.config),
+                       .response = response_of(trial, options, history.spec().epochs.max),
+                       .kept = {}});
+  }
+  return sources;
+}
+
+// The last point, and going back every point whose epoch is at most half of the one kept before.
+std::vector<std::size_t> halved_points(const std::vector<Epoch>& epochs) {
+  std::vector<std::size_t> kept = {epochs.size() - 1};
+  for (std::size_t i = epochs.size() - 1; i-- > 0;) {
+    if (2 * epochs[i] <= epochs[kept.back()]) kept.push_back(i);
+  }
+  std::reverse(kept.begin(), kept.end());
+  return kept;
+}
+
+Eigen::Index rows_of(const std::vector<Source>& sources) {
+  Eigen::Index rows = 0;
+  for (const Source& source : sources) rows += std::ssize(source.kept);
+  return rows;
+}
+
+// The worst trials give up their early points first, then their place.
+void thin(std::vector<Source>& sources, int max_rows) {
+  Eigen::Index rows = rows_of(sources);
+  if (rows <= max_rows) return;
+  std::vector<std::size_t> worst_first(sources.size());
+  std::iota(worst_first.begin(), worst_first.end(), 0);
+  std::stable_sort(worst_first.begin(), worst_first.end(), [&](std::size_t a, std::size_t b) {
+    return sources[a].last_value() < sources[b].last_value();
+  });
+  for (const std::size_t i : worst_first) {
+    if (rows <= max_rows) return;
+    rows -= std::ssize(sources[i].kept) - 1;
+    sources[i].kept = {sources[i].kept.back()};
+  }
+  std::vector<bool> dropped(sources.size(), false);
+  for (const std::size_t i : worst_first) {
+    if (rows <= max_rows) break;
+    dropped[i] = true;
+    --rows;
+  }
+  std::size_t i = 0;
+  std::erase_if(sources, [&](const Source&) { return dropped[i++]; });
+}
+
+struct CurveRows {
+  Rows rows;
+  Vector values;  // not yet clipped
+};
+
+CurveRows kept_rows(const std::vector<Source>& sources, Epoch max_epoch) {
+  const Eigen::Index n = rows_of(sources);
+  Matrix x(n, sources.front().x.size());
+  Vector values(n);
+  std::vector<Epoch> epochs;
+  std::vector<int> groups;
+  Eigen::Index row = 0;
+  for (const Source& source : sources) {
+    for (const std::size_t i : source.kept) {
+      x.row(row) = source.x.transpose();
+      values[row++] = source.response.values[static_cast<Eigen::Index>(i)];
+      epochs.push_back(source.response.epochs[i]);
+      groups.push_back(source.trial);
+    }
+  }
+  return {Rows::at_epochs(std::move(x), std::move(epochs), max_epoch, std::move(groups)), std::move(values)};
+}
+
+GpParameters structure(TimeKind time, const ModelOptions& options, Eigen::Index dim) {
+  GpParameters parameters;
+  parameters.kernel.space = {.kind = SpaceKind::matern52, .lengthscales = Vector::Constant(dim, 0.7)};
+  parameters.kernel.time.kind = time;
+  parameters.kernel.own_amplitude = options.own_term ? 0.1 : 0.0;
+  return parameters;
+}
+
+// Whole trials, evenly taken, up to `max_rows` rows: a curve that is cut would say the wrong thing about time.
+std::vector<Eigen::Index> fit_subset(const Rows& rows, int max_rows) {
+  std::vector<Eigen::Index> all(static_cast<std::size_t>(rows.size()));
+  std::iota(all.begin(), all.end(), 0);
+  if (rows.size() <= max_rows) return all;
+  std::vector<Eigen::Index> first;  // of each trial
+  for (Eigen::Index i = 0; i < rows.size(); ++i) {
+    if (i == 0 || rows.group[static_cast<std::size_t>(i)] != rows.group[static_cast<std::size_t>(i) - 1]) {
+      first.push_back(i);
+    }
+  }
+  const double share = static_cast<double>(max_rows) / static_cast<double>(rows.size());
+  std::vector<Eigen::Index> subset;
+  double due = 0.5;
+  for (std::size_t trial = 0; trial < first.size(); ++trial) {
+    due += share;
+    if (due < 1.0) continue;
+    due -= 1.0;
+    const Eigen::Index end = trial + 1 < first.size() ? first[trial + 1] : rows.size();
+    for (Eigen::Index i = first[trial]; i < end; ++i) subset.push_back(i);
+  }
+  return subset.empty() ? all : subset;
+}
+
+struct FittedKernel {
+  GpParameters parameters;
+  FitSummary summary;
+};
+
+FittedKernel fit_kernel(const Rows& rows, const Vector& y, TimeKind time, const ModelOptions& options, const Rng& rng) {
+  Rng stream = rng.fork("curves", static_cast<std::uint64_t>(time));
+  const FitResult result = fit(rows, y, structure(time, options, rows.dim()), FitOptions{}, stream);
+  return {result.gp.parameters(), result.summary};
+}
+
+FittedKernel best_kernel(const CurveRows& data, const Vector& y, const ModelOptions& options, const Rng& rng) {
+  const std::vector<Eigen::Index> subset = fit_subset(data.rows, options.fit_rows);
+  const Rows rows = data.rows.select(subset);
+  const Vector values = y(subset);
+  if (options.time == TimeChoice::rbf) return fit_kernel(rows, values, TimeKind::rbf, options, rng);
+  FittedKernel decay = fit_kernel(rows, values, TimeKind::exponential_decay, options, rng);
+  if (options.time == TimeChoice::exponential_decay) return decay;
+  FittedKernel rbf = fit_kernel(rows, values, TimeKind::rbf, options, rng);
+  return rbf.summary.log_likelihood > decay.summary.log_likelihood ? rbf : decay;
+}
+
+Response response_to(const Vector& values, const ModelOptions& options) {
+  const double factor = options.clip ? ClipOptions{}.factor : std::numeric_limits<double>::infinity();
+  return standardised_response(values, {.factor = factor});
+}
+
+// Trial by trial the epochs of largest variance given the trials before, with the hyperparameters of a first fit.
+void choose_greedily(std::vector<Source>& sources, const ModelOptions& options, Epoch max_epoch, const Rng& rng) {
+  const CurveRows first = kept_rows(sources, max_epoch);
+  const Response response = response_to(first.values, options);
+  const FittedKernel kernel = best_kernel(first, response.y, options, rng.fork("points"));
+  ExactGp gp(Rows::at_epochs(Matrix(0, first.rows.dim()), {}, max_epoch), Vector(0), kernel.parameters);
+  for (Source& source : sources) {
+    const std::vector<Epoch>& epochs = source.response.epochs;
+    const CurvePointChoice choice = choose_curve_points(gp, source.x, source.trial, epochs, max_epoch);
+    source.kept.clear();
+    std::vector<Epoch> chosen = choice.epochs;
+    std::sort(chosen.begin(), chosen.end());
+    for (const Epoch epoch : chosen) {
+      source.kept.push_back(
+          static_cast<std::size_t>(std::lower_bound(epochs.begin(), epochs.end(), epoch) - epochs.begin()));
+    }
+    gp.append(Rows::of_curve(source.x, chosen, max_epoch, source.trial), Vector::Zero(std::ssize(chosen)));
+  }
+}
+
+CostData cost_data(const History& history) {
+  CostData data;
+  std::vector<Vector> xs;
+  std::vector<double> costs;
+  for (const Trial& trial : history.trials()) {
+    const Epoch last = trial.curve.last_epoch();
+    if (last == 0 || trial.curve.spent() <= 0.0) continue;
+    const Vector x = history.spec().space.encode(trial.config);
+    const auto add = [&](Epoch epoch, Cost cost) {
+      if (cost <= 0.0) return;
+      xs.push_back(x);
+      costs.push_back(cost);
+      data.epochs.push_back(epoch);
+      data.groups.push_back(static_cast<int>(index(trial.id)));
+    };
+    if (last > 1) add(1, trial.curve.points().front().cost);
+    add(last, trial.curve.spent());
+  }
+  data.x.resize(std::ssize(xs), history.spec().space.encoded_dim());
+  data.costs.resize(std::ssize(xs));
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    data.x.row(static_cast<Eigen::Index>(i)) = xs[i].transpose();
+    data.costs[static_cast<Eigen::Index>(i)] = costs[i];
+  }
+  return data;
+}
+
+CostModel fit_cost(const History& history, const ModelOptions& options, const Rng& rng) {
+  CostOptions cost;
+  cost.form = options.cost;
+  Rng stream = rng.fork("cost");
+  return CostModel::fit(cost_data(history), history.spec().space.encoded_dim(), history.spec().epochs.max, cost, stream);
+}
+
+}  // namespace
+
+bool has_data(const History& history) {
+  return std::any_of(history.trials().begin(), history.trials().end(), [](const Trial& trial) {
+    return !trial.curve.empty() || trial.state == TrialState::failed;
+  });
+}
+
+Models fit_models(const History& history, const ModelOptions& options, Rng& rng) {
+  const Epoch max_epoch = history.spec().epochs.max;
+  std::vector<Source> sources = sources_of(history, options);
+  check(!sources.empty(), "fit_models: there is nothing to learn from yet");
+  for (Source& source : sources) {
+    source.kept = options.points == PointRule::last ? std::vector<std::size_t>{source.response.epochs.size() - 1}
+                                                    : halved_points(source.response.epochs);
+  }
+  if (options.points == PointRule::greedy) choose_greedily(sources, options, max_epoch, rng);
+  thin(sources, options.max_rows);
+
+  const CurveRows data = kept_rows(sources, max_epoch);
+  const Response response = response_to(data.values, options);
+  const FittedKernel kernel = best_kernel(data, response.y, options, rng);
+  ExactGp gp(data.rows, response.y, kernel.parameters);
+  SlopeConstraint slopes = slope_constraint(gp, history.spec().epochs.min);
+  return {.gp = std::move(gp),
+          .scale = response.scale,
+          .best = response.y.maxCoeff(),
+          .range = std::max(1e-12, response.y.maxCoeff() - response.y.minCoeff()),
+          .slopes = std::move(slopes),
+          .cost = fit_cost(history, options, rng),
+          .fit = kernel.summary};
+}
+
+}  // namespace bapi
