@@ -5,6 +5,8 @@
 
 #include "bapi/acquisition/improvement.h"
 #include "bapi/planner/conservative_stop.h"
+#include "bapi/planner/early_termination.h"
+#include "bapi/planner/epsilon.h"
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/new_configs.h"
 
@@ -20,6 +22,7 @@ Decision nothing_to_do(const History& history, const char* reason) {
   return Finish{reason};
 }
 
+constexpr const char* kInitialDesign = "initial design";
 constexpr const char* kNothingAffordable = "what is left of the budget pays for no further epoch";
 
 // Running trials count as if they ended where the model expects them to: the search looks elsewhere meanwhile.
@@ -121,13 +124,45 @@ class Prospects {
   std::vector<int> groups_;
 };
 
+Decision train(const Candidate& chosen, Epoch until, Cost expected, Rationale why) {
+  if (chosen.trial) {
+    return Resume{.trial = *chosen.trial, .until = until, .expected_cost = expected, .why = std::move(why)};
+  }
+  return Start{.config = chosen.config, .until = until, .expected_cost = expected, .why = std::move(why)};
+}
+
+StopRule stop_rule(const History& history, Epoch trained, double epsilon) {
+  return {.epsilon = epsilon,
+          .min_epoch = std::max(history.spec().epochs.min, trained),
+          .max_epoch = history.spec().epochs.max};
+}
+
 // Where the forecast of a configuration flattens out.
-Epoch stop_of(const History& history, const Models& models, const Candidate& candidate, double epsilon) {
-  const MonotoneGp posterior(models.gp, Constraint::on_slopes(models.slopes, candidate.x, candidate.group));
-  const StopRule rule{.epsilon = epsilon,
-                      .min_epoch = std::max(history.spec().epochs.min, candidate.done),
-                      .max_epoch = history.spec().epochs.max};
-  return conservative_stop(posterior, candidate.x, candidate.group, rule);
+Epoch stop_of(const History& history, const Models& models, const Vector& x, int group, Epoch trained, double epsilon) {
+  const MonotoneGp posterior(models.gp, Constraint::on_slopes(models.slopes, x, group));
+  return conservative_stop(posterior, x, group, stop_rule(history, trained, epsilon));
+}
+
+// The retained points of each curve, standardised.
+std::vector<std::vector<CurvePoint>> retained_curves(const ExactGp& gp) {
+  std::vector<std::vector<CurvePoint>> curves;
+  const Rows& rows = gp.rows();
+  for (std::size_t i = 0; i < rows.group.size(); ++i) {
+    if (i == 0 || rows.group[i] != rows.group[i - 1]) curves.emplace_back();
+    curves.back().push_back({.epoch = rows.epoch[i], .value = gp.y()[static_cast<Eigen::Index>(i)]});
+  }
+  return curves;
+}
+
+// The trial of the plan whose block of epochs has ended since the last decision.
+const Trial* just_paused(const History& history) {
+  for (const Trial& trial : history.trials()) {
+    const bool initial = trial.starts == 1 && trial.why.rule == kInitialDesign;
+    if (trial.state == TrialState::paused && !trial.segment_open && !initial && trial.closed_at == history.decisions()) {
+      return &trial;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -147,9 +182,9 @@ Decision Bapi::explore(const History& history) const {
   const Epoch max_epoch = history.spec().epochs.max;
   const bool full = std::ssize(history.trials()) < options_.initial_full_runs;
   return Start{.config = *config,
-               .until = full ? max_epoch : std::max(history.spec().epochs.min, share_of(options_.initial_epochs, max_epoch)),
+               .until = full ? max_epoch : first_rung(history.spec()),
                .expected_cost = 0.0,
-               .why = {.rule = "initial design", .numbers = {{"run", static_cast<double>(history.trials().size())}}}};
+               .why = {.rule = kInitialDesign, .numbers = {{"run", static_cast<double>(history.trials().size())}}}};
 }
 
 Decision Bapi::ask(const History& history, Rng& rng) {
@@ -157,14 +192,23 @@ Decision Bapi::ask(const History& history, Rng& rng) {
   if (!has_data(history)) return history.open_segments() > 0 ? Decision(Wait{}) : explore(history);
   Rng stream = rng.fork("models");
   const Models models = fit_models(history, options_.model, stream);
-  return next_rung(history, models, rng);
+  return options_.loop == BapiLoop::rungs ? next_rung(history, models, rng) : follow_plan(history, models, rng);
+}
+
+Epoch Bapi::first_rung(const StudySpec& spec) const {
+  return std::max(spec.epochs.min, share_of(options_.initial_epochs, spec.epochs.max));
+}
+
+double Bapi::epsilon(const History& history, const Models& models) const {
+  if (options_.epsilon) return *options_.epsilon * models.range;
+  return automatic_epsilon(retained_curves(models.gp), history.spec().epochs.max);
 }
 
 Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng) const {
   const ExactGp gp = with_running_trials(history, models);
   std::vector<Candidate> candidates = paused_candidates(history);
   Rng stream = rng.fork("new configurations");
-  std::vector<Candidate> fresh = new_configs(history, gp, models.best, {}, stream);
+  std::vector<Candidate> fresh = new_configs(history, gp, models.best, stream);
   candidates.insert(candidates.end(), std::make_move_iterator(fresh.begin()), std::make_move_iterator(fresh.end()));
   if (candidates.empty()) return nothing_to_do(history, kPoolExhausted);
 
@@ -174,19 +218,17 @@ Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng)
 
   const Prospect& best = prospects.front();
   const Candidate& chosen = candidates[best.candidate];
-  const Epoch max_epoch = history.spec().epochs.max;
-  const Epoch first_rung = std::max(history.spec().epochs.min, share_of(options_.initial_epochs, max_epoch));
-  const Epoch rung = chosen.done < first_rung
-                         ? first_rung
+  const Epoch first = first_rung(history.spec());
+  const Epoch rung = chosen.done < first
+                         ? first
                          : std::max(chosen.done + 1, static_cast<Epoch>(std::llround(options_.rung_ratio * chosen.done)));
   const Epoch until = std::min(rung, best.until);
   const Epoch paid = history.spec().checkpoint == Checkpoint::kept ? chosen.done : 0;
-  const double epsilon = options_.epsilon.value_or(0.01) * models.range;
   Rationale why{.rule = "best expected improvement per cost to finish",
                 .numbers = {{"predicted", models.to_user(history, best.mean)},
                             {"sd", best.sd * models.scale.scale},
                             {"at_epoch", best.until},
-                            {"stop", stop_of(history, models, chosen, epsilon)},
+                            {"stop", stop_of(history, models, chosen.x, chosen.group, chosen.done, epsilon(history, models))},
                             {"cost_to_finish", best.cost},
                             {"log_ei_per_cost", best.log_score},
                             {"incumbent", models.to_user(history, models.best)},
@@ -197,10 +239,103 @@ Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng)
     why.numbers.emplace_back("its_log_ei_per_cost", prospects[1].log_score);
   }
   const Cost expected = models.cost.between(chosen.x, paid, until);
-  if (chosen.trial) {
-    return Resume{.trial = *chosen.trial, .until = until, .expected_cost = expected, .why = std::move(why)};
+  return train(chosen, until, expected, std::move(why));
+}
+
+Horizon Bapi::plan(const History& history,
+                   const Models& models,
+                   const std::vector<Candidate>& candidates,
+                   Rng& rng) const {
+  const StudySpec& spec = history.spec();
+  HorizonProblem problem{.model = models.gp,
+                         .best = models.best,
+                         .min_epoch = spec.epochs.min,
+                         .max_epoch = spec.epochs.max,
+                         .epsilon = epsilon(history, models),
+                         .budget = history.budget().remaining(),
+                         .cost =
+                             [&](const Vector& x, Epoch done, Epoch until) {
+                               return models.cost.between(x, spec.checkpoint == Checkpoint::kept ? done : 0, until);
+                             },
+                         .new_configurations = spec.pool.empty() ? NewConfigurations::from_cube : NewConfigurations::none,
+                         .decode = [&](const Vector& x) { return nearest_valid(spec.space, x); }};
+  for (const Candidate& c : candidates) {
+    problem.candidates.push_back({.x = c.x, .group = c.group, .trained = c.done});
   }
-  return Start{.config = chosen.config, .until = until, .expected_cost = expected, .why = std::move(why)};
+  for (const Trial& trial : history.trials()) {
+    if (!trial.segment_open) continue;
+    const Vector x = spec.space.encode(trial.config);
+    const int group = static_cast<int>(index(trial.id));
+    problem.pending.push_back(
+        {.x = x,
+         .group = group,
+         .until = std::max(trial.until, stop_of(history, models, x, group, trial.until, problem.epsilon))});
+  }
+  HorizonOptions options;
+  options.length = options_.horizon;
+  options.acquisition.score = options_.acquisition;
+  options.slopes.monotone = options_.model.monotone;
+  Rng stream = rng.fork("horizon");
+  return plan_horizon(problem, options, stream);
+}
+
+Decision Bapi::follow_plan(const History& history, const Models& models, Rng& rng) const {
+  const StudySpec& spec = history.spec();
+  const Epoch block = std::max(1, static_cast<Epoch>(std::lround(options_.p * spec.epochs.max)));
+  Rationale ended;  // why the run before was given up; told with the decision that takes its place
+  if (const Trial* trial = just_paused(history)) {
+    const Epoch now = trial->curve.last_epoch();
+    const Vector x = spec.space.encode(trial->config);
+    const TerminationCheck check = check_termination(models.gp,
+                                                     models.slopes,
+                                                     x,
+                                                     static_cast<int>(index(trial->id)),
+                                                     now,
+                                                     models.best,
+                                                     stop_rule(history, now, epsilon(history, models)),
+                                                     {.kappa = options_.kappa});
+    const std::vector<std::pair<std::string, double>> numbers = {
+        {"predicted", models.to_user(history, check.mean_at_stop)},
+        {"incumbent", models.to_user(history, check.best)},
+        {"sd", check.sd_at_stop * models.scale.scale},
+        {"sd_now", check.sd_now * models.scale.scale},
+        {"kappa", options_.kappa},
+        {"stop", check.stop}};
+    const Epoch next = next_check(now, check.stop, block);
+    const Cost cost = models.cost.between(x, spec.checkpoint == Checkpoint::kept ? now : 0, next);
+    if (!check.terminate && next > now && cost <= history.budget().remaining()) {
+      return Resume{.trial = trial->id,
+                    .until = next,
+                    .expected_cost = cost,
+                    .why = {.rule = "on to its conservative stop", .numbers = numbers}};
+    }
+    ended.numbers.emplace_back("ended_trial", static_cast<double>(index(trial->id)));
+    ended.numbers.emplace_back("ended_early", check.terminate ? 1.0 : 0.0);
+    for (const auto& [name, value] : numbers) ended.numbers.emplace_back("ended_" + name, value);
+  }
+
+  std::vector<Candidate> candidates = paused_candidates(history);
+  std::vector<Candidate> rows = untried_rows(history);
+  candidates.insert(candidates.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
+  const Horizon horizon = plan(history, models, candidates, rng);
+  if (horizon.empty()) return nothing_to_do(history, kNothingAffordable);
+
+  const PlannedRun& next = horizon.next();
+  const Candidate chosen = next.candidate >= 0 ? candidates[static_cast<std::size_t>(next.candidate)]
+                                               : new_candidate(history, spec.space.decode(next.x), 0);
+  const Epoch until = std::min(next.until, next.from + block);
+  Rationale why{.rule = "best expected improvement per cost of the horizon",
+                .numbers = {{"predicted", models.to_user(history, next.mean)},
+                            {"sd", next.sd * models.scale.scale},
+                            {"stop", next.until},
+                            {"cost_to_stop", next.cost},
+                            {"log_ei_per_cost", next.log_improvement_per_cost},
+                            {"incumbent", models.to_user(history, models.best)},
+                            {"horizon", static_cast<double>(horizon.runs.size())},
+                            {"budget_after_horizon", horizon.budget_left}}};
+  why.numbers.insert(why.numbers.end(), ended.numbers.begin(), ended.numbers.end());
+  const Cost cost = models.cost.between(next.x, spec.checkpoint == Checkpoint::kept ? next.from : 0, until);
+  return train(chosen, until, cost, std::move(why));
 }
 
 }  // namespace bapi

@@ -34,7 +34,7 @@ BapiOptions preset(const std::string& name) {
     return options;
   }
   if (name == "bapi-4-nm") {
-    options.monotone = Monotonicity::off;
+    options.model.monotone = Monotonicity::off;
     return options;
   }
   throw LogicError("bapi_options: unknown preset");
@@ -100,7 +100,7 @@ PolicyInfo bapi_info(const std::string& name) {
               {"rung_ratio", fmt::format("{}", d.rung_ratio), "epochs of a rung over the one before (rungs loop); 1.1 to 10"},
               {"points", word(d.model.points), "epochs of a curve that become data: rungs, greedy (up to 3) or last"},
               {"time_kernel", word(d.model.time), "ed, rbf, or auto: by evidence"},
-              {"monotone", word(d.monotone == Monotonicity::on), "curves must not fall in forecasts and stops; on or off"},
+              {"monotone", word(d.model.monotone == Monotonicity::on), "curves must not fall in forecasts and stops; on or off"},
               {"acquisition", word(d.acquisition), "score of a horizon: ei, ucb or pi"},
               {"initial_runs", "auto", "runs before the first plan; auto (parameters + 1) or 1 to 1000"},
               {"initial_epochs", fmt::format("{}", d.initial_epochs), "share of all epochs that these get; 0.001 to 1"},
@@ -125,7 +125,7 @@ BapiOptions bapi_options(const PolicySpec& spec) {
   o.rung_ratio = read.real("rung_ratio", o.rung_ratio, 1.1, 10.0);
   o.model.points = point_rule(read.word("points", word(o.model.points), {"rungs", "greedy", "last"}));
   o.model.time = time_choice(read.word("time_kernel", word(o.model.time), {"ed", "rbf", "auto"}));
-  o.monotone = read.flag("monotone", o.monotone == Monotonicity::on) ? Monotonicity::on : Monotonicity::off;
+  o.model.monotone = read.flag("monotone", o.model.monotone == Monotonicity::on) ? Monotonicity::on : Monotonicity::off;
   o.acquisition = batch_score(read.word("acquisition", word(o.acquisition), {"ei", "ucb", "pi"}));
   o.initial_runs = static_cast<int>(read.real_or("initial_runs", "auto", std::nullopt, 1.0, 1000.0).value_or(0.0));
   o.initial_epochs = read.real("initial_epochs", o.initial_epochs, 0.001, 1.0);

@@ -25,7 +25,6 @@ struct BapiOptions {
   double p = 0.2;                 // share of all epochs between two looks at a running trial (plan loop)
   double kappa = 2.0;             // how uncertain a forecast may be to end a run early (plan loop)
   double rung_ratio = 2.0;        // epochs of a rung over those of the one before (rungs loop)
-  Monotonicity monotone = Monotonicity::on;
   BatchScore acquisition = BatchScore::improvement;
 
   double initial_epochs = 0.1;  // share of all epochs that the initial runs get

@@ -249,7 +249,7 @@ Models fit_models(const History& history, const ModelOptions& options, Rng& rng)
   const Response response = response_to(data.values, options);
   const FittedKernel kernel = best_kernel(data, response.y, options, rng);
   ExactGp gp(data.rows, response.y, kernel.parameters);
-  SlopeConstraint slopes = slope_constraint(gp, history.spec().epochs.min);
+  SlopeConstraint slopes = slope_constraint(gp, history.spec().epochs.min, {.monotone = options.monotone});
   return {.gp = std::move(gp),
           .scale = response.scale,
           .best = response.y.maxCoeff(),

@@ -7,7 +7,6 @@
 #include "bapi/gp/fit.h"
 #include "bapi/gp/response.h"
 #include "bapi/gp/slope_constraint.h"
-#include "bapi/policy/candidates.h"
 #include "bapi/study/history.h"
 
 namespace bapi {
@@ -28,6 +27,7 @@ struct ModelOptions {
   ResponseKind response = ResponseKind::running_maximum;
   PointRule points = PointRule::rungs;
   CostForm cost = CostForm::log_rate;
+  Monotonicity monotone = Monotonicity::on;  // of forecasts and stops
 
   // Beyond this many rows the trials with the worst values keep only their last point, then the worst are left out.
   int max_rows = 800;

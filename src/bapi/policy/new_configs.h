@@ -3,24 +3,19 @@
 #include <vector>
 
 #include "bapi/base/rng.h"
+#include "bapi/gp/exact_gp.h"
 #include "bapi/policy/candidates.h"
-#include "bapi/policy/models.h"
 
 namespace bapi {
 
-struct NewConfigOptions {
-  int screened = 512;  // quasi-random configurations that are scored
-  int refined = 5;     // of these, starts of a gradient ascent
-  int returned = 16;   // of the screened ones, given back beside the refined ones
-};
+// New configurations worth considering: every untried row of the pool; without a pool the configurations with the
+// largest expected improvement over `best` at the last epoch that a search of the cube finds, valid and not yet tried.
+std::vector<Candidate> new_configs(const History& history, const ExactGp& gp, double best, Rng& rng);
 
-// New configurations worth considering: every untried row of the pool; without a pool the best of a quasi-random screen
-// by log EI at the last epoch, and what gradient ascents from the best few lead to, decoded to valid configurations.
-// Configurations that were tried already are left out.
-std::vector<Candidate> new_configs(const History& history,
-                                   const ExactGp& gp,
-                                   double best,
-                                   const NewConfigOptions& options,
-                                   Rng& rng);
+// The encoded configurations of the trials with the best values: a search may begin beside them. d x at most `count`.
+Matrix best_tried(const History& history, int count);
+
+// x -> the encoding of the nearest valid configuration.
+Vector nearest_valid(const Space& space, const Vector& x);
 
 }  // namespace bapi

@@ -55,6 +55,7 @@ void History::open_segment(Trial& trial, Epoch until, Cost expected) {
 void History::close_segment(Trial& trial, TrialState state) {
   check(trial.segment_open, "History: there is no open segment to close");
   trial.segment_open = false;
+  trial.closed_at = decisions_;
   --open_segments_;
   trial.state = state;
 }

@@ -38,6 +38,7 @@ struct Trial {
 
   Cost overhead = 0.0;  // start-up, repeated epochs, grace, failure: spent without a point on the curve
   int starts = 0;       // segments decided
+  int closed_at = -1;   // decisions that the log held when its last segment was done; -1 if none was
   std::string failure;  // why it failed
 
   Cost spent() const { return curve.spent() + overhead; }
