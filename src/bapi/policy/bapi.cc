@@ -158,7 +158,8 @@ std::vector<std::vector<CurvePoint>> retained_curves(const ExactGp& gp) {
 const Trial* just_paused(const History& history) {
   for (const Trial& trial : history.trials()) {
     const bool initial = trial.starts == 1 && trial.why.rule == kInitialDesign;
-    if (trial.state == TrialState::paused && !trial.segment_open && !initial && trial.closed_at == history.decisions()) {
+    if (trial.state == TrialState::paused && !trial.segment_open && !initial &&
+        trial.closed_at == history.decisions()) {
       return &trial;
     }
   }
@@ -219,20 +220,22 @@ Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng)
   const Prospect& best = prospects.front();
   const Candidate& chosen = candidates[best.candidate];
   const Epoch first = first_rung(history.spec());
-  const Epoch rung = chosen.done < first
-                         ? first
-                         : std::max(chosen.done + 1, static_cast<Epoch>(std::llround(options_.rung_ratio * chosen.done)));
+  const Epoch rung =
+      chosen.done < first
+          ? first
+          : std::max(chosen.done + 1, static_cast<Epoch>(std::llround(options_.rung_ratio * chosen.done)));
   const Epoch until = std::min(rung, best.until);
   const Epoch paid = history.spec().checkpoint == Checkpoint::kept ? chosen.done : 0;
-  Rationale why{.rule = "best expected improvement per cost to finish",
-                .numbers = {{"predicted", models.to_user(history, best.mean)},
-                            {"sd", best.sd * models.scale.scale},
-                            {"at_epoch", best.until},
-                            {"stop", stop_of(history, models, chosen.x, chosen.group, chosen.done, epsilon(history, models))},
-                            {"cost_to_finish", best.cost},
-                            {"log_ei_per_cost", best.log_score},
-                            {"incumbent", models.to_user(history, models.best)},
-                            {"candidates", static_cast<double>(prospects.size())}}};
+  Rationale why{
+      .rule = "best expected improvement per cost to finish",
+      .numbers = {{"predicted", models.to_user(history, best.mean)},
+                  {"sd", best.sd * models.scale.scale},
+                  {"at_epoch", best.until},
+                  {"stop", stop_of(history, models, chosen.x, chosen.group, chosen.done, epsilon(history, models))},
+                  {"cost_to_finish", best.cost},
+                  {"log_ei_per_cost", best.log_score},
+                  {"incumbent", models.to_user(history, models.best)},
+                  {"candidates", static_cast<double>(prospects.size())}}};
   if (prospects.size() > 1) {
     const Candidate& second = candidates[prospects[1].candidate];
     why.numbers.emplace_back("preferred_to", second.trial ? static_cast<double>(index(*second.trial)) : -1.0);
@@ -247,18 +250,21 @@ Horizon Bapi::plan(const History& history,
                    const std::vector<Candidate>& candidates,
                    Rng& rng) const {
   const StudySpec& spec = history.spec();
-  HorizonProblem problem{.model = models.gp,
-                         .best = models.best,
-                         .min_epoch = spec.epochs.min,
-                         .max_epoch = spec.epochs.max,
-                         .epsilon = epsilon(history, models),
-                         .budget = history.budget().remaining(),
-                         .cost =
-                             [&](const Vector& x, Epoch done, Epoch until) {
-                               return models.cost.between(x, spec.checkpoint == Checkpoint::kept ? done : 0, until);
-                             },
-                         .new_configurations = spec.pool.empty() ? NewConfigurations::from_cube : NewConfigurations::none,
-                         .decode = [&](const Vector& x) { return nearest_valid(spec.space, x); }};
+  HorizonProblem problem{
+      .model = models.gp,
+      .best = models.best,
+      .min_epoch = spec.epochs.min,
+      .max_epoch = spec.epochs.max,
+      .epsilon = epsilon(history, models),
+      .budget = history.budget().remaining(),
+      .cost =
+          [&](const Vector& x, Epoch done, Epoch until) {
+            return models.cost.between(x, spec.checkpoint == Checkpoint::kept ? done : 0, until);
+          },
+      .candidates = {},
+      .pending = {},
+      .new_configurations = spec.pool.empty() ? NewConfigurations::from_cube : NewConfigurations::none,
+      .decode = [&](const Vector& x) { return nearest_valid(spec.space, x); }};
   for (const Candidate& c : candidates) {
     problem.candidates.push_back({.x = c.x, .group = c.group, .trained = c.done});
   }

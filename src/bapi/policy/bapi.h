@@ -31,10 +31,7 @@ class Bapi : public Policy {
 
   // The paper's loop: what the trial whose block has just ended should do, and what to run otherwise.
   Decision follow_plan(const History& history, const Models& models, Rng& rng) const;
-  Horizon plan(const History& history,
-               const Models& models,
-               const std::vector<Candidate>& candidates,
-               Rng& rng) const;
+  Horizon plan(const History& history, const Models& models, const std::vector<Candidate>& candidates, Rng& rng) const;
 
   std::string name_;
   BapiOptions options_;

@@ -88,36 +88,45 @@ std::vector<std::string> bapi_presets() { return {"bapi", "bapi-4", "bapi-8", "b
 
 PolicyInfo bapi_info(const std::string& name) {
   const BapiOptions d = preset(name);
-  return {.name = name,
-          .summary = summary_of(name),
-          .options = {
-              {"loop", d.loop == BapiLoop::rungs ? "rungs" : "plan", "re-decide at every rung, or run to the stop of the plan"},
-              {"horizon", fmt::format("{}", d.horizon), "runs that a plan looks ahead; 1 to 16"},
-              {"epsilon", d.epsilon ? fmt::format("{}", *d.epsilon) : "auto",
-               "tolerance of the conservative stop as a share of the range of values; auto or 0 to 1"},
-              {"p", fmt::format("{}", d.p), "share of all epochs between two looks at a run (plan loop); 0.01 to 1"},
-              {"kappa", fmt::format("{}", d.kappa), "how uncertain a forecast may be to end a run (plan loop); 0.1 to 100"},
-              {"rung_ratio", fmt::format("{}", d.rung_ratio), "epochs of a rung over the one before (rungs loop); 1.1 to 10"},
-              {"points", word(d.model.points), "epochs of a curve that become data: rungs, greedy (up to 3) or last"},
-              {"time_kernel", word(d.model.time), "ed, rbf, or auto: by evidence"},
-              {"monotone", word(d.model.monotone == Monotonicity::on), "curves must not fall in forecasts and stops; on or off"},
-              {"acquisition", word(d.acquisition), "score of a horizon: ei, ucb or pi"},
-              {"initial_runs", "auto", "runs before the first plan; auto (parameters + 1) or 1 to 1000"},
-              {"initial_epochs", fmt::format("{}", d.initial_epochs), "share of all epochs that these get; 0.001 to 1"},
-              {"initial_full_runs", fmt::format("{}", d.initial_full_runs), "of these, trained to the end; 0 to 1000"},
-              {"initial_share", fmt::format("{}", d.initial_share), "of the budget that these may use; 0.01 to 1"},
-              {"own_term", word(d.model.own_term), "what is not smooth in the parameters is a trial's own; on or off"},
-              {"clip", word(d.model.clip), "raise values far below the median; on or off"},
-              {"cost_model", word(d.model.cost), "log-rate, linear or literal"},
-              {"max_rows", fmt::format("{}", d.model.max_rows), "data rows before thinning; 20 to 1500"}}};
+  return {
+      .name = name,
+      .summary = summary_of(name),
+      .options = {
+          {"loop",
+           d.loop == BapiLoop::rungs ? "rungs" : "plan",
+           "re-decide at every rung, or run to the stop of the plan"},
+          {"horizon", fmt::format("{}", d.horizon), "runs that a plan looks ahead; 1 to 16"},
+          {"epsilon",
+           d.epsilon ? fmt::format("{}", *d.epsilon) : "auto",
+           "tolerance of the conservative stop as a share of the range of values; auto or 0 to 1"},
+          {"p", fmt::format("{}", d.p), "share of all epochs between two looks at a run (plan loop); 0.01 to 1"},
+          {"kappa", fmt::format("{}", d.kappa), "how uncertain a forecast may be to end a run (plan loop); 0.1 to 100"},
+          {"rung_ratio",
+           fmt::format("{}", d.rung_ratio),
+           "epochs of a rung over the one before (rungs loop); 1.1 to 10"},
+          {"points", word(d.model.points), "epochs of a curve that become data: rungs, greedy (up to 3) or last"},
+          {"time_kernel", word(d.model.time), "ed, rbf, or auto: by evidence"},
+          {"monotone",
+           word(d.model.monotone == Monotonicity::on),
+           "curves must not fall in forecasts and stops; on or off"},
+          {"acquisition", word(d.acquisition), "score of a horizon: ei, ucb or pi"},
+          {"initial_runs", "auto", "runs before the first plan; auto (parameters + 1) or 1 to 1000"},
+          {"initial_epochs", fmt::format("{}", d.initial_epochs), "share of all epochs that these get; 0.001 to 1"},
+          {"initial_full_runs", fmt::format("{}", d.initial_full_runs), "of these, trained to the end; 0 to 1000"},
+          {"initial_share", fmt::format("{}", d.initial_share), "of the budget that these may use; 0.01 to 1"},
+          {"own_term", word(d.model.own_term), "what is not smooth in the parameters is a trial's own; on or off"},
+          {"clip", word(d.model.clip), "raise values far below the median; on or off"},
+          {"cost_model", word(d.model.cost), "log-rate, linear or literal"},
+          {"max_rows", fmt::format("{}", d.model.max_rows), "data rows before thinning; 20 to 1500"}}};
 }
 
 BapiOptions bapi_options(const PolicySpec& spec) {
   BapiOptions o = preset(spec.name);
   const PolicyInfo info = bapi_info(spec.name);
   const OptionReader read(spec, info);
-  o.loop = read.word("loop", o.loop == BapiLoop::rungs ? "rungs" : "plan", {"rungs", "plan"}) == "rungs" ? BapiLoop::rungs
-                                                                                                         : BapiLoop::plan;
+  o.loop = read.word("loop", o.loop == BapiLoop::rungs ? "rungs" : "plan", {"rungs", "plan"}) == "rungs"
+               ? BapiLoop::rungs
+               : BapiLoop::plan;
   o.horizon = read.integer("horizon", o.horizon, 1, 16);
   o.epsilon = read.real_or("epsilon", "auto", o.epsilon, 0.0, 1.0);
   o.p = read.real("p", o.p, 0.01, 1.0);

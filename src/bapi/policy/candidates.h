@@ -11,10 +11,10 @@ namespace bapi {
 // A configuration that could be trained next: a paused trial, or a new one.
 struct Candidate {
   Config config;
-  Vector x;                             // encoded
-  std::optional<TrialId> trial = {};    // of a paused trial
-  Epoch done = 0;                       // epochs it has been trained
-  int group = 0;                        // the trial's number; a number of its own for a new one
+  Vector x;                           // encoded
+  std::optional<TrialId> trial = {};  // of a paused trial
+  Epoch done = 0;                     // epochs it has been trained
+  int group = 0;                      // the trial's number; a number of its own for a new one
 };
 
 // Paused trials that can be resumed.

@@ -223,7 +223,8 @@ CostModel fit_cost(const History& history, const ModelOptions& options, const Rn
   CostOptions cost;
   cost.form = options.cost;
   Rng stream = rng.fork("cost");
-  return CostModel::fit(cost_data(history), history.spec().space.encoded_dim(), history.spec().epochs.max, cost, stream);
+  return CostModel::fit(
+      cost_data(history), history.spec().space.encoded_dim(), history.spec().epochs.max, cost, stream);
 }
 
 }  // namespace

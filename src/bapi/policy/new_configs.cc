@@ -29,9 +29,8 @@ Vector log_improvements(const ExactGp& gp, const Rows& rows, double best) {
 }
 
 bool tried(const History& history, const Config& config) {
-  return std::any_of(history.trials().begin(), history.trials().end(), [&](const Trial& trial) {
-    return trial.config == config;
-  });
+  return std::any_of(
+      history.trials().begin(), history.trials().end(), [&](const Trial& trial) { return trial.config == config; });
 }
 
 }  // namespace
@@ -43,9 +42,8 @@ Matrix best_tried(const History& history, int count) {
   for (const Trial& trial : history.trials()) {
     if (!trial.curve.empty()) trials.push_back(&trial);
   }
-  std::stable_sort(trials.begin(), trials.end(), [](const Trial* a, const Trial* b) {
-    return a->curve.best() > b->curve.best();
-  });
+  std::stable_sort(
+      trials.begin(), trials.end(), [](const Trial* a, const Trial* b) { return a->curve.best() > b->curve.best(); });
   trials.resize(std::min(trials.size(), static_cast<std::size_t>(count)));
   Matrix x(history.spec().space.encoded_dim(), std::ssize(trials));
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -58,14 +56,12 @@ std::vector<Candidate> new_configs(const History& history, const ExactGp& gp, do
   if (!history.spec().pool.empty()) return untried_rows(history);
   const Space& space = history.spec().space;
   const auto score = [&](const Matrix& points) { return log_improvements(gp, last_epoch_rows(history, points), best); };
-  const SearchObjective objective{.screen = score,
-                                  .score = score,
-                                  .ascend = [&](const Matrix& points, Vector& values, Matrix& gradients) {
-                                    const ImprovementGradients at =
-                                        log_expected_improvement(gp, last_epoch_rows(history, points), best);
-                                    values = at.log_values;
-                                    gradients = at.gradients;
-                                  }};
+  const SearchObjective objective{
+      .screen = score, .score = score, .ascend = [&](const Matrix& points, Vector& values, Matrix& gradients) {
+        const ImprovementGradients at = log_expected_improvement(gp, last_epoch_rows(history, points), best);
+        values = at.log_values;
+        gradients = at.gradients;
+      }};
   const Decoder decode = [&](const Vector& x) { return nearest_valid(space, x); };
   constexpr int kAnchors = 3;
   std::vector<Candidate> candidates;

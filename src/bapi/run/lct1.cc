@@ -123,7 +123,8 @@ CurveTable read_lct1(const std::filesystem::path& path) {
             fmt::format("{}: row {} has {} epochs, the table {}", bin.string(), i, length[i], header.length));
     Config config;
     for (std::size_t j = 0; j < header.dims; ++j) config.values.emplace_back(hp[i * header.dims + j]);
-    if (length[i] == 0 || std::find(table.configs.begin(), table.configs.end(), config) != table.configs.end()) continue;
+    if (length[i] == 0 || std::find(table.configs.begin(), table.configs.end(), config) != table.configs.end())
+      continue;
     const float* values = metrics.data() + i * header.length;
     table.configs.push_back(std::move(config));
     table.runs.push_back({.value = {values, values + length[i]},
