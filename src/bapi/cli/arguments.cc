@@ -112,6 +112,10 @@ void Arguments::option(const std::string& flags, std::optional<std::uint64_t>& t
   app_.add_option(flags, target, help);
 }
 
+void Arguments::options(const std::string& flags, std::vector<std::string>& target, const std::string& help) {
+  app_.add_option(flags, target, help)->allow_extra_args(false);
+}
+
 void Arguments::flag(const std::string& flags, bool& target, const std::string& help) {
   app_.add_flag(flags, target, help);
 }

@@ -15,6 +15,7 @@ std::vector<Command> all_commands() {
           plot_command(),
           export_command(),
           policies_command(),
+          simulate_command(),
           report_command()};
 }
 

@@ -19,6 +19,7 @@ Command ledger_command();
 Command plot_command();
 Command export_command();
 Command policies_command();
+Command simulate_command();
 Command report_command();
 
 std::vector<Command> all_commands();

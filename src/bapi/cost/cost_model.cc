@@ -129,6 +129,12 @@ Cost CostModel::between(const Vector& x, Epoch done, Epoch until) const {
   return between(Matrix(x.transpose()), std::vector<Epoch>{done}, std::vector<Epoch>{until})(0);
 }
 
+double CostModel::log_sd(const Vector& x) const {
+  const auto* rates = std::get_if<LogRateCost>(&form_);
+  if (!rates) return 0.0;
+  return std::sqrt(rates->log_rate(x.transpose()).variance[0] + rates->gp().parameters().noise);
+}
+
 Cost CostModel::start_up() const {
   const auto* rates = std::get_if<LogRateCost>(&form_);
   return rates ? rates->start_up() : 0.0;

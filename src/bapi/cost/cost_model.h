@@ -52,6 +52,10 @@ class CostModel {
 
   Cost between(const Vector& x, Epoch done, Epoch until) const;
 
+  // How far off a prediction at x may be: standard deviation of log(cost), noise included. 0 for the linear forms,
+  // which make no such statement.
+  double log_sd(const Vector& x) const;
+
   Cost start_up() const;  // 0 unless the data show one
   const FitSummary& fit_summary() const { return summary_; }
 

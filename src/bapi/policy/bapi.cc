@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "bapi/acquisition/improvement.h"
-#include "bapi/planner/conservative_stop.h"
 #include "bapi/planner/early_termination.h"
-#include "bapi/planner/epsilon.h"
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/new_configs.h"
+#include "bapi/policy/planning.h"
 
 namespace bapi {
 namespace {
@@ -131,29 +130,6 @@ Decision train(const Candidate& chosen, Epoch until, Cost expected, Rationale wh
   return Start{.config = chosen.config, .until = until, .expected_cost = expected, .why = std::move(why)};
 }
 
-StopRule stop_rule(const History& history, Epoch trained, double epsilon) {
-  return {.epsilon = epsilon,
-          .min_epoch = std::max(history.spec().epochs.min, trained),
-          .max_epoch = history.spec().epochs.max};
-}
-
-// Where the forecast of a configuration flattens out.
-Epoch stop_of(const History& history, const Models& models, const Vector& x, int group, Epoch trained, double epsilon) {
-  const MonotoneGp posterior(models.gp, Constraint::on_slopes(models.slopes, x, group));
-  return conservative_stop(posterior, x, group, stop_rule(history, trained, epsilon));
-}
-
-// The retained points of each curve, standardised.
-std::vector<std::vector<CurvePoint>> retained_curves(const ExactGp& gp) {
-  std::vector<std::vector<CurvePoint>> curves;
-  const Rows& rows = gp.rows();
-  for (std::size_t i = 0; i < rows.group.size(); ++i) {
-    if (i == 0 || rows.group[i] != rows.group[i - 1]) curves.emplace_back();
-    curves.back().push_back({.epoch = rows.epoch[i], .value = gp.y()[static_cast<Eigen::Index>(i)]});
-  }
-  return curves;
-}
-
 // The trial of the plan whose block of epochs has ended since the last decision.
 const Trial* just_paused(const History& history) {
   for (const Trial& trial : history.trials()) {
@@ -200,11 +176,6 @@ Epoch Bapi::first_rung(const StudySpec& spec) const {
   return std::max(spec.epochs.min, share_of(options_.initial_epochs, spec.epochs.max));
 }
 
-double Bapi::epsilon(const History& history, const Models& models) const {
-  if (options_.epsilon) return *options_.epsilon * models.range;
-  return automatic_epsilon(retained_curves(models.gp), history.spec().epochs.max);
-}
-
 Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng) const {
   const ExactGp gp = with_running_trials(history, models);
   std::vector<Candidate> candidates = paused_candidates(history);
@@ -225,64 +196,26 @@ Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng)
           ? first
           : std::max(chosen.done + 1, static_cast<Epoch>(std::llround(options_.rung_ratio * chosen.done)));
   const Epoch until = std::min(rung, best.until);
-  const Epoch paid = history.spec().checkpoint == Checkpoint::kept ? chosen.done : 0;
   Rationale why{
       .rule = "best expected improvement per cost to finish",
-      .numbers = {{"predicted", models.to_user(history, best.mean)},
-                  {"sd", best.sd * models.scale.scale},
-                  {"at_epoch", best.until},
-                  {"stop", stop_of(history, models, chosen.x, chosen.group, chosen.done, epsilon(history, models))},
-                  {"cost_to_finish", best.cost},
-                  {"log_ei_per_cost", best.log_score},
-                  {"incumbent", models.to_user(history, models.best)},
-                  {"candidates", static_cast<double>(prospects.size())}}};
+      .numbers = {
+          {"predicted", models.to_user(history, best.mean)},
+          {"sd", models.observed_sd(best.sd)},
+          {"at_epoch", best.until},
+          {"stop",
+           stop_of(history, models, chosen.x, chosen.group, chosen.done, stop_tolerance(history, models, options_))},
+          {"cost_to_finish", best.cost},
+          {"cost_log_sd", models.cost.log_sd(chosen.x)},
+          {"log_ei_per_cost", best.log_score},
+          {"incumbent", models.to_user(history, models.best)},
+          {"candidates", static_cast<double>(prospects.size())}}};
   if (prospects.size() > 1) {
     const Candidate& second = candidates[prospects[1].candidate];
     why.numbers.emplace_back("preferred_to", second.trial ? static_cast<double>(index(*second.trial)) : -1.0);
     why.numbers.emplace_back("its_log_ei_per_cost", prospects[1].log_score);
   }
-  const Cost expected = models.cost.between(chosen.x, paid, until);
+  const Cost expected = cost_to(history, models, chosen.x, chosen.done, until);
   return train(chosen, until, expected, std::move(why));
-}
-
-Horizon Bapi::plan(const History& history,
-                   const Models& models,
-                   const std::vector<Candidate>& candidates,
-                   Rng& rng) const {
-  const StudySpec& spec = history.spec();
-  HorizonProblem problem{
-      .model = models.gp,
-      .best = models.best,
-      .min_epoch = spec.epochs.min,
-      .max_epoch = spec.epochs.max,
-      .epsilon = epsilon(history, models),
-      .budget = history.budget().remaining(),
-      .cost =
-          [&](const Vector& x, Epoch done, Epoch until) {
-            return models.cost.between(x, spec.checkpoint == Checkpoint::kept ? done : 0, until);
-          },
-      .candidates = {},
-      .pending = {},
-      .new_configurations = spec.pool.empty() ? NewConfigurations::from_cube : NewConfigurations::none,
-      .decode = [&](const Vector& x) { return nearest_valid(spec.space, x); }};
-  for (const Candidate& c : candidates) {
-    problem.candidates.push_back({.x = c.x, .group = c.group, .trained = c.done});
-  }
-  for (const Trial& trial : history.trials()) {
-    if (!trial.segment_open) continue;
-    const Vector x = spec.space.encode(trial.config);
-    const int group = static_cast<int>(index(trial.id));
-    problem.pending.push_back(
-        {.x = x,
-         .group = group,
-         .until = std::max(trial.until, stop_of(history, models, x, group, trial.until, problem.epsilon))});
-  }
-  HorizonOptions options;
-  options.length = options_.horizon;
-  options.acquisition.score = options_.acquisition;
-  options.slopes.monotone = options_.model.monotone;
-  Rng stream = rng.fork("horizon");
-  return plan_horizon(problem, options, stream);
 }
 
 Decision Bapi::follow_plan(const History& history, const Models& models, Rng& rng) const {
@@ -298,7 +231,7 @@ Decision Bapi::follow_plan(const History& history, const Models& models, Rng& rn
                                                      static_cast<int>(index(trial->id)),
                                                      now,
                                                      models.best,
-                                                     stop_rule(history, now, epsilon(history, models)),
+                                                     stop_rule(history, now, stop_tolerance(history, models, options_)),
                                                      {.kappa = options_.kappa});
     const std::vector<std::pair<std::string, double>> numbers = {
         {"predicted", models.to_user(history, check.mean_at_stop)},
@@ -308,7 +241,7 @@ Decision Bapi::follow_plan(const History& history, const Models& models, Rng& rn
         {"kappa", options_.kappa},
         {"stop", check.stop}};
     const Epoch next = next_check(now, check.stop, block);
-    const Cost cost = models.cost.between(x, spec.checkpoint == Checkpoint::kept ? now : 0, next);
+    const Cost cost = cost_to(history, models, x, now, next);
     if (!check.terminate && next > now && cost <= history.budget().remaining()) {
       return Resume{.trial = trial->id,
                     .until = next,
@@ -320,10 +253,9 @@ Decision Bapi::follow_plan(const History& history, const Models& models, Rng& rn
     for (const auto& [name, value] : numbers) ended.numbers.emplace_back("ended_" + name, value);
   }
 
-  std::vector<Candidate> candidates = paused_candidates(history);
-  std::vector<Candidate> rows = untried_rows(history);
-  candidates.insert(candidates.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
-  const Horizon horizon = plan(history, models, candidates, rng);
+  const std::vector<Candidate> candidates = listed_candidates(history);
+  Rng stream = rng.fork("horizon");
+  const Horizon horizon = plan_study(history, models, candidates, options_, history.budget().remaining(), stream);
   if (horizon.empty()) return nothing_to_do(history, kNothingAffordable);
 
   const PlannedRun& next = horizon.next();
@@ -332,15 +264,16 @@ Decision Bapi::follow_plan(const History& history, const Models& models, Rng& rn
   const Epoch until = std::min(next.until, next.from + block);
   Rationale why{.rule = "best expected improvement per cost of the horizon",
                 .numbers = {{"predicted", models.to_user(history, next.mean)},
-                            {"sd", next.sd * models.scale.scale},
+                            {"sd", models.observed_sd(next.sd)},
                             {"stop", next.until},
                             {"cost_to_stop", next.cost},
+                            {"cost_log_sd", models.cost.log_sd(next.x)},
                             {"log_ei_per_cost", next.log_improvement_per_cost},
                             {"incumbent", models.to_user(history, models.best)},
                             {"horizon", static_cast<double>(horizon.runs.size())},
                             {"budget_after_horizon", horizon.budget_left}}};
   why.numbers.insert(why.numbers.end(), ended.numbers.begin(), ended.numbers.end());
-  const Cost cost = models.cost.between(next.x, spec.checkpoint == Checkpoint::kept ? next.from : 0, until);
+  const Cost cost = cost_to(history, models, next.x, next.from, until);
   return train(chosen, until, cost, std::move(why));
 }
 

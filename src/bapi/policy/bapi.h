@@ -1,6 +1,5 @@
 #pragma once
 
-#include "bapi/planner/horizon.h"
 #include "bapi/policy/bapi_options.h"
 #include "bapi/policy/candidates.h"
 #include "bapi/policy/models.h"
@@ -26,12 +25,10 @@ class Bapi : public Policy {
   bool exploring(const History& history) const;
   Decision explore(const History& history) const;
   Epoch first_rung(const StudySpec& spec) const;
-  double epsilon(const History& history, const Models& models) const;
   Decision next_rung(const History& history, const Models& models, Rng& rng) const;
 
   // The paper's loop: what the trial whose block has just ended should do, and what to run otherwise.
   Decision follow_plan(const History& history, const Models& models, Rng& rng) const;
-  Horizon plan(const History& history, const Models& models, const std::vector<Candidate>& candidates, Rng& rng) const;
 
   std::string name_;
   BapiOptions options_;

@@ -229,6 +229,10 @@ CostModel fit_cost(const History& history, const ModelOptions& options, const Rn
 
 }  // namespace
 
+double Models::observed_sd(double latent_sd) const {
+  return std::sqrt(latent_sd * latent_sd + gp.parameters().noise) * scale.scale;
+}
+
 bool has_data(const History& history) {
   return std::any_of(history.trials().begin(), history.trials().end(), [](const Trial& trial) {
     return !trial.curve.empty() || trial.state == TrialState::failed;

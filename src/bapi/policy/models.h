@@ -46,6 +46,9 @@ struct Models {
   CostModel cost;
   FitSummary fit;
 
+  // Standard deviation of an observation, in the unit of the metric, from that of the latent value.
+  double observed_sd(double latent_sd) const;
+
   double to_user(const History& history, double standardised) const {
     return history.in_user_units(scale.undo(standardised));
   }

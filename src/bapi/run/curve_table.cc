@@ -48,6 +48,8 @@ std::size_t CurveTable::row(const Config& config) const {
   return static_cast<std::size_t>(found - configs.begin());
 }
 
+CurveTable::Run CurveTable::run_of(const Config& config) const { return at_any ? at_any(config) : runs[row(config)]; }
+
 Cost CurveTable::full_cost(std::size_t row) const {
   return std::accumulate(runs[row].cost.begin(), runs[row].cost.end(), 0.0);
 }
@@ -80,6 +82,30 @@ double CurveTable::median_final() const {
   return finals.size() % 2 == 1 ? finals[middle] : 0.5 * (finals[middle - 1] + finals[middle]);
 }
 
+CurveTable table_of(const History& history) {
+  const StudySpec& spec = history.spec();
+  CurveTable table;
+  table.name = spec.name;
+  table.space = spec.space;
+  table.metric = spec.metric;
+  table.cost_unit = spec.budget.unit;
+  table.max_epoch = spec.epochs.max;
+  for (const Trial& trial : history.trials()) {
+    const bool repeated = std::find(table.configs.begin(), table.configs.end(), trial.config) != table.configs.end();
+    if (trial.curve.empty() || repeated) continue;
+    CurveTable::Run run;
+    for (const Measurement& m : trial.curve.points()) {
+      run.value.push_back(history.in_user_units(m.value));
+      run.cost.push_back(m.cost);
+    }
+    table.configs.push_back(trial.config);
+    table.runs.push_back(std::move(run));
+  }
+  require(!table.runs.empty(), fmt::format("{}: no trial of this study has finished an epoch", spec.name));
+  table.validate();
+  return table;
+}
+
 StudySpec study_of(const CurveTable& table, Cost budget, const PolicySpec& policy, std::uint64_t seed, int workers) {
   StudySpec spec;
   spec.name = plain(table.name);
@@ -90,7 +116,7 @@ StudySpec study_of(const CurveTable& table, Cost budget, const PolicySpec& polic
   spec.seed = seed;
   spec.policy = policy;
   spec.space = table.space;
-  spec.pool = table.configs;
+  if (!table.at_any) spec.pool = table.configs;
   spec.grace = 0.0;
   spec.max_failures = std::numeric_limits<int>::max();
   spec.validate();

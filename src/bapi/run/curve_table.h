@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "bapi/study/history.h"
 #include "bapi/study/spec.h"
 
 namespace bapi {
@@ -22,10 +24,15 @@ struct CurveTable {
   std::vector<Config> configs;
   std::vector<Run> runs;  // runs[i] belongs to configs[i]; a short one ended by itself
 
+  // If set, any configuration of the space can be trained, not only the rows; these then serve as the reference for
+  // costs and regrets.
+  std::function<Run(const Config&)> at_any = {};
+
   // Throws InvalidInput: sizes that do not match, no run, an empty run, one longer than max_epoch, a negative cost.
   void validate() const;
 
   std::size_t row(const Config& config) const;  // LogicError if it is not in the table
+  Run run_of(const Config& config) const;
 
   Cost full_cost(std::size_t row) const;  // of the whole run
   Cost mean_full_cost() const;
@@ -34,6 +41,10 @@ struct CurveTable {
   double best() const;
   double median_final() const;
 };
+
+// The finished trials of a study as a table: `bapi simulate mlp.bapi` asks what another policy would have found on
+// them. A trial that was stopped or paused counts as one that ended there. InvalidInput if no trial has an epoch.
+CurveTable table_of(const History& history);
 
 // A study over the rows of `table`: its space, pool, metric, epochs, and a budget in simulated cost.
 StudySpec study_of(const CurveTable& table, Cost budget, const PolicySpec& policy, std::uint64_t seed, int workers);

@@ -27,7 +27,7 @@ void TableEvaluator::start(const Segment& segment) {
   Job* job = find(segment.trial);
   if (!job) {
     jobs_.push_back({.trial = segment.trial,
-                     .row = table_.row(segment.config),
+                     .run = table_.run_of(segment.config),
                      .recorded = segment.from,
                      .trained = checkpoint_ == Checkpoint::kept ? segment.from : 0});
     job = &jobs_.back();
@@ -67,7 +67,7 @@ Cost TableEvaluator::accrual_rate() const {
 
 // A run without a further epoch ends as soon as it is begun.
 double TableEvaluator::due(const Job& job) const {
-  const std::vector<double>& cost = table_.runs[job.row].cost;
+  const std::vector<double>& cost = job.run.cost;
   const auto next = static_cast<std::size_t>(job.trained);
   return std::max(job.since, job.ready) + (next < cost.size() ? cost[next] : 0.0);
 }
@@ -92,7 +92,7 @@ std::vector<Event> TableEvaluator::wait(double seconds) {
 
 void TableEvaluator::advance(Job& job, std::vector<Event>& facts) {
   const TrialId trial = job.trial;
-  const CurveTable::Run& run = table_.runs[job.row];
+  const CurveTable::Run& run = job.run;
   if (job.ready > job.since) {
     facts.push_back(Overhead{
         .trial = trial, .kind = OverheadKind::start_up, .epoch = job.trained + 1, .cost = job.ready - job.since});

@@ -32,7 +32,7 @@ class TableEvaluator : public Evaluator {
  private:
   struct Job {
     TrialId trial{};
-    std::size_t row = 0;
+    CurveTable::Run run;
     Epoch recorded = 0;  // epochs in the trial's curve
     Epoch trained = 0;   // of this attempt; below `recorded` while epochs are repeated
     Epoch until = 0;

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "bapi/policy/bapi_options.h"
+#include "bapi/policy/models.h"
+#include "bapi/policy/planning.h"
+
+namespace bapi {
+
+// A predicted value in the user's direction, with the ends of its central 80 % band.
+struct Prediction {
+  double mean = 0.0;
+  double low = 0.0;
+  double high = 0.0;
+};
+
+// What the models expect of one trial's curve.
+struct CurveForecast {
+  TrialId trial{};
+  Epoch done = 0;
+  Epoch stop = 0;  // where it will have flattened out
+  Cost cost_to_finish = 0.0;
+  double chance_of_best = 0.0;  // that its value at the last epoch beats the best so far
+  std::vector<Epoch> epochs;    // 1 .. last
+  std::vector<Prediction> curve;
+};
+
+struct PlannedTraining {
+  std::optional<TrialId> trial;  // none: a new configuration
+  Config config;
+  Epoch from = 0;
+  Epoch until = 0;  // its conservative stop
+  Cost cost = 0.0;
+  Prediction value;          // at `until`
+  double improvement = 0.0;  // expected, over the best so far, in the metric's unit
+  bool next = false;         // the one to be trained first
+};
+
+// The best value that can be expected once `cost` has been spent from now.
+struct Outlook {
+  Cost cost = 0.0;
+  Prediction best;
+};
+
+struct PlanSummary {
+  std::vector<PlannedTraining> runs;
+  Cost budget = 0.0;             // that was planned with
+  Cost left = 0.0;               // of it after the runs
+  std::vector<Outlook> outlook;  // after none, one, two, ... of the runs
+};
+
+// What the planner thinks of a study as it stands. Fits the models once; everything else is read off them.
+class Insight {
+ public:
+  // Throws InvalidInput if no trial has reported yet.
+  Insight(const History& history, const BapiOptions& options);
+
+  const Models& models() const { return models_; }
+  CurveForecast forecast(const Trial& trial) const;
+
+  // The horizon within `budget`, at most `length` runs, and what it is expected to lead to.
+  PlanSummary plan(Cost budget, int length) const;
+
+ private:
+  Prediction in_user_units(double mean, double sd) const;
+  std::vector<Outlook> outlook(const Horizon& horizon) const;
+
+  const History& history_;
+  BapiOptions options_;
+  Rng rng_;
+  Models models_;
+};
+
+// How often what was predicted came true: coverage of the central bands.
+struct Coverage {
+  int count = 0;
+  double within_50 = 0.0;
+  double within_80 = 0.0;
+  double within_95 = 0.0;
+};
+
+struct Calibration {
+  Coverage value;  // of the value at the epoch that a decision looked at
+  Coverage cost;   // of the cost of the segment that it decided
+};
+
+// From the predictions stored with the decisions and what was measured afterwards. Predictions whose epoch was not
+// reached (value) or whose segment was cut off (cost) do not count.
+Calibration calibration(const StudySpec& spec, const std::vector<StoredEvent>& events);
+
+}  // namespace bapi

@@ -1,0 +1,136 @@
+// Laws that every registered policy obeys, whatever it thinks.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "bapi/policy/registry.h"
+#include "bapi/run/simulate.h"
+#include "tests/support/tables.h"
+
+namespace bapi {
+namespace {
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
+  for (const PolicyInfo& info : policies()) names.push_back(info.name);
+  return names;
+}
+
+// Asks a new object every time: what it answers cannot come from memory.
+class Forgetful : public Policy {
+ public:
+  explicit Forgetful(PolicySpec spec) : spec_(std::move(spec)) {}
+  std::string_view name() const override { return spec_.name; }
+  Decision ask(const History& history, Rng& rng) override { return make_policy(spec_)->ask(history, rng); }
+
+ private:
+  PolicySpec spec_;
+};
+
+Cost ledger_sum(const std::vector<StoredEvent>& events) {
+  Cost sum = 0.0;
+  for (const StoredEvent& stored : events) {
+    if (const auto* m = std::get_if<Measured>(&stored.event)) sum += m->measurement.cost;
+    if (const auto* o = std::get_if<Overhead>(&stored.event)) sum += o->cost;
+  }
+  return sum;
+}
+
+// Every third configuration diverges, every fifth ends early, one curve explodes before it dies.
+CurveTable hostile_table() {
+  CurveTable table = test::small_table(24, 9);
+  for (std::size_t i = 0; i < table.runs.size(); ++i) {
+    CurveTable::Run& run = table.runs[i];
+    if (i % 3 == 0) run.value[i % 9] = std::numeric_limits<double>::quiet_NaN();
+    if (i % 5 == 1) {
+      run.value.resize(4);
+      run.cost.resize(4);
+    }
+  }
+  table.runs[6].value = {-1e34, std::numeric_limits<double>::infinity()};
+  table.runs[6].cost = {1.0, 1.0};
+  return table;
+}
+
+class PolicyContract : public testing::TestWithParam<std::string> {
+ protected:
+  SimulationSummary run(const CurveTable& table, const SimulationOptions& options) const {
+    const PolicySpec spec{.name = GetParam()};
+    return simulate(table, spec, *make_policy(spec), options);
+  }
+};
+
+TEST_P(PolicyContract, SameHistoryAndSeedGiveTheSameDecisions) {
+  const CurveTable table = test::small_table(30, 9);
+  EXPECT_EQ(run(table, {.budget = 60.0, .seed = 4, .workers = 2}).events,
+            run(table, {.budget = 60.0, .seed = 4, .workers = 2}).events);
+}
+
+TEST_P(PolicyContract, AFreshObjectGivesTheSameAnswers) {
+  const CurveTable table = test::small_table(30, 9);
+  Forgetful forgetful(PolicySpec{.name = GetParam()});
+  EXPECT_EQ(run(table, {.budget = 60.0, .seed = 4}).events,
+            simulate(table, PolicySpec{.name = GetParam()}, forgetful, {.budget = 60.0, .seed = 4}).events);
+}
+
+TEST_P(PolicyContract, SpendsWithinTheBudgetAndTheLedgerSums) {
+  for (const int workers : {1, 8}) {
+    for (const Cost budget : {0.5, 7.0, 55.0}) {
+      const SimulationSummary summary =
+          run(test::small_table(40, 9), {.budget = budget, .seed = 1, .workers = workers});
+      EXPECT_LE(summary.spent, budget * (1.0 + 1e-9)) << workers << " workers, budget " << budget;
+      EXPECT_EQ(ledger_sum(summary.events), summary.spent);
+      EXPECT_FALSE(summary.end.empty());
+    }
+  }
+}
+
+TEST_P(PolicyContract, SurvivesFailuresAndEndsWhenNothingIsLeft) {
+  for (const int workers : {1, 8}) {
+    const CurveTable table = hostile_table();
+    const SimulationSummary summary = run(table, {.budget = 1e5, .seed = 2, .workers = workers});
+    EXPECT_LT(summary.spent, 1e5);
+    EXPECT_GT(summary.trials, 0);
+  }
+}
+
+TEST_P(PolicyContract, FindsTheBestOfASmallTableWithAmpleBudget) {
+  const SimulationSummary summary = run(test::small_table(12, 9), {.budget = 1e5, .seed = 3});
+  EXPECT_NEAR(summary.regret, 0.0, 1e-12);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, PolicyContract, testing::ValuesIn(all_names()), [](const auto& info) {
+  std::string name = info.param;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
+
+TEST(Registry, NamesTheNearestPolicy) {
+  try {
+    make_policy({.name = "hyperbnad"});
+    FAIL();
+  } catch (const std::exception& e) {
+    EXPECT_NE(std::string(e.what()).find("did you mean hyperband?"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Registry, RefusesUnknownOptionsAndValuesOutOfRange) {
+  const auto message = [](const PolicySpec& spec) {
+    try {
+      make_policy(spec);
+    } catch (const std::exception& e) {
+      return std::string(e.what());
+    }
+    return std::string("(accepted)");
+  };
+  EXPECT_NE(message({.name = "hyperband", .options = {{"etta", std::int64_t{3}}}}).find("did you mean eta?"),
+            std::string::npos);
+  EXPECT_NE(message({.name = "hyperband", .options = {{"eta", std::int64_t{1}}}}).find("an integer from 2 to 10"),
+            std::string::npos);
+  EXPECT_NE(
+      message({.name = "bapi", .options = {{"epsilon", std::string("big")}}}).find("auto or a number from 0 to 1"),
+      std::string::npos);
+}
+
+}  // namespace
+}  // namespace bapi
