@@ -24,8 +24,8 @@ struct CurveForecast {
   Epoch stop = 0;  // where it will have flattened out
   Cost cost_to_finish = 0.0;
   double chance_of_best = 0.0;  // that its value at the last epoch beats the best so far
-  std::vector<Epoch> epochs;    // 1 .. last
-  std::vector<Prediction> curve;
+  std::vector<Epoch> epochs = {};  // 1 .. last
+  std::vector<Prediction> curve = {};
 };
 
 struct PlannedTraining {
@@ -46,10 +46,10 @@ struct Outlook {
 };
 
 struct PlanSummary {
-  std::vector<PlannedTraining> runs;
+  std::vector<PlannedTraining> runs = {};
   Cost budget = 0.0;             // that was planned with
   Cost left = 0.0;               // of it after the runs
-  std::vector<Outlook> outlook;  // after none, one, two, ... of the runs
+  std::vector<Outlook> outlook = {};  // after none, one, two, ... of the runs
 };
 
 // What the planner thinks of a study as it stands. Fits the models once; everything else is read off them.
