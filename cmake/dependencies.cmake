@@ -1,7 +1,6 @@
 # Debian 12 packages; tools/install-deps installs them. Nothing is vendored, nothing is downloaded at build time.
 find_package(Threads REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
-find_package(NLopt REQUIRED)
 find_package(fmt 9 REQUIRED)
 find_package(SQLite3 3.38 REQUIRED)
 find_package(yaml-cpp REQUIRED)

@@ -21,7 +21,6 @@ FORBIDDEN_IN_NUMERICS = re.compile(r"\b(?:(?:iostream|filesystem|chrono|log\.h|c
 
 # Outside library: how its header begins, and where it may be included (files or folders below src/bapi).
 LIBRARIES = {
-    "NLopt": ("nlopt", ["math/maximize.cc"]),
     "SQLite": ("sqlite3", ["store/"]),
     "yaml-cpp": ("yaml-cpp/", ["study/spec_file.cc"]),
     "nlohmann-json": ("nlohmann/", ["study/codec.cc", "run/", "report/", "cli/"]),

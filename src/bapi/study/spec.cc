@@ -29,7 +29,7 @@ void validate_budget(const BudgetSpec& budget) {
 
 double StudySpec::effective_grace() const {
   if (budget.meter != Meter::seconds) return grace;
-  return std::min(grace, 0.05 * budget.to_seconds(budget.limit) / workers);
+  return std::min(grace, 0.02 * budget.to_seconds(budget.limit) / workers);
 }
 
 void StudySpec::validate() const {

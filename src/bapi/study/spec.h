@@ -76,7 +76,7 @@ struct StudySpec {
   bool operator==(const StudySpec&) const = default;
 
   // The grace period that is really given: the budget pays for it, so with a budget in seconds it is at most a
-  // twentieth of each worker's share.
+  // fiftieth of each worker's share.
   double effective_grace() const;
 
   // Throws InvalidInput naming field, value and rule.
