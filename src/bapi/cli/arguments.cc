@@ -92,6 +92,12 @@ void Arguments::optional_positional(const std::string& name, std::string& target
   app_.add_option(name, target, help);
 }
 
+void Arguments::optional_positionals(const std::string& name,
+                                     std::vector<std::string>& target,
+                                     const std::string& help) {
+  app_.add_option(name, target, help)->expected(0, 2);
+}
+
 void Arguments::positionals(const std::string& name, std::vector<std::string>& target, const std::string& help) {
   app_.add_option(name, target, help)->required();
 }

@@ -19,6 +19,7 @@ class Arguments {
 
   void positional(const std::string& name, std::string& target, const std::string& help);           // required
   void optional_positional(const std::string& name, std::string& target, const std::string& help);  // may be left out
+  void optional_positionals(const std::string& name, std::vector<std::string>& target, const std::string& help);
   void positionals(const std::string& name, std::vector<std::string>& target, const std::string& help);
 
   void option(const std::string& flags, std::string& target, const std::string& help);

@@ -15,6 +15,11 @@ std::vector<Command> all_commands() {
           plot_command(),
           export_command(),
           policies_command(),
+          explain_command(),
+          plan_command(),
+          what_if_command(),
+          forecast_command(),
+          calibration_command(),
           simulate_command(),
           report_command()};
 }

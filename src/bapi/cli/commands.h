@@ -19,6 +19,11 @@ Command ledger_command();
 Command plot_command();
 Command export_command();
 Command policies_command();
+Command explain_command();
+Command plan_command();
+Command what_if_command();
+Command forecast_command();
+Command calibration_command();
 Command simulate_command();
 Command report_command();
 

@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <memory>
+
+#include "bapi/cli/commands.h"
+#include "bapi/cli/exit_code.h"
+#include "bapi/cli/insight_input.h"
+#include "bapi/cli/listing.h"
+#include "bapi/report/describe.h"
+#include "bapi/report/text.h"
+
+namespace bapi {
+namespace {
+
+struct ExplainArguments {
+  std::vector<std::string> words;
+  std::string format = "table";
+};
+
+const Rationale* reasons_of(const Event& event) {
+  if (const auto* start = std::get_if<TrialStarted>(&event)) return &start->why;
+  if (const auto* resume = std::get_if<TrialResumed>(&event)) return &resume->why;
+  if (const auto* stop = std::get_if<TrialStopped>(&event)) return &stop->why;
+  return nullptr;
+}
+
+std::string what_was_decided(const Event& event, const StudySpec& spec) {
+  if (const auto* start = std::get_if<TrialStarted>(&event)) {
+    return fmt::format("start trial {}, train to epoch {}", index(start->trial), start->until);
+  }
+  if (const auto* resume = std::get_if<TrialResumed>(&event)) {
+    return fmt::format("train trial {} on to epoch {}", index(resume->trial), resume->until);
+  }
+  if (const auto* stop = std::get_if<TrialStopped>(&event))
+    return fmt::format("stop trial {} for good", index(stop->trial));
+  return describe(event, spec);
+}
+
+std::string prediction_text(const Rationale& why, const StudySpec& spec) {
+  const auto predicted = why.number("predicted");
+  if (!predicted) return "";
+  const auto at = why.number("at_epoch") ? why.number("at_epoch") : why.number("stop");
+  std::string text = fmt::format(
+      "    {} {} ± {}", spec.metric.name, short_number(*predicted), short_number(why.number("sd").value_or(0.0)));
+  if (at) text += fmt::format(" is expected at epoch {}", *at);
+  if (const auto best = why.number("incumbent")) text += fmt::format(", the best so far is {}", short_number(*best));
+  if (const auto stop = why.number("stop")) text += fmt::format("; it will have flattened out at epoch {}", *stop);
+  return text + ".\n";
+}
+
+std::string price_text(const Rationale& why, const StudySpec& spec) {
+  const auto cost = why.number("cost_to_finish") ? why.number("cost_to_finish") : why.number("cost_to_stop");
+  const auto score = why.number("log_ei_per_cost");
+  if (!cost || !score) return "";
+  std::string text = fmt::format("    To get there costs {}; improvement per {}: {}",
+                                 short_cost(*cost, spec.budget),
+                                 spec.budget.unit,
+                                 short_number(std::exp(*score)));
+  if (const auto other = why.number("its_log_ei_per_cost")) {
+    const double rival = why.number("preferred_to").value_or(-1.0);
+    text += fmt::format(", {:.3g} times that of the runner-up ({})",
+                        std::exp(*score - *other),
+                        rival < 0.0 ? std::string("another new configuration") : fmt::format("trial {}", rival));
+  }
+  if (const auto count = why.number("candidates")) text += fmt::format(", best of {}", *count);
+  if (const auto runs = why.number("horizon")) text += fmt::format(", chosen from a plan of {} runs", *runs);
+  return text + ".\n";
+}
+
+// The two conditions of early termination, in numbers.
+std::string ending_text(const Rationale& why) {
+  const auto trial = why.number("ended_trial");
+  if (!trial) return "";
+  const double predicted = why.number("ended_predicted").value_or(NAN);
+  const double best = why.number("ended_incumbent").value_or(NAN);
+  if (why.number("ended_early").value_or(0.0) == 0.0) {
+    return fmt::format(
+        "    Trial {} has reached its conservative stop, epoch {}.\n", *trial, why.number("ended_stop").value_or(NAN));
+  }
+  const double kappa = why.number("ended_kappa").value_or(NAN);
+  const double now = why.number("ended_sd_now").value_or(NAN);
+  return fmt::format(
+      "    Trial {} was ended early: {} is expected at epoch {}, no better than {}, and the forecast is sure enough\n"
+      "    (its deviation {} is at most {} times {}, that of today's value).\n",
+      *trial,
+      short_number(predicted),
+      why.number("ended_stop").value_or(NAN),
+      short_number(best),
+      short_number(why.number("ended_sd").value_or(NAN)),
+      kappa,
+      short_number(now));
+}
+
+std::string other_numbers(const Rationale& why) {
+  if (why.number("predicted") || why.numbers.empty()) return "";
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : why.numbers) parts.push_back(fmt::format("{} {}", name, short_number(value)));
+  return fmt::format("    {}.\n", fmt::join(parts, ", "));
+}
+
+std::string in_words(const StoredEvent& stored, const StudyView& study) {
+  const Rationale* why = reasons_of(stored.event);
+  std::string text = fmt::format("#{} after {}: {}",
+                                 stored.seq,
+                                 short_duration(stored.at - study.events.front().at),
+                                 what_was_decided(stored.event, study.spec()));
+  if (!why) return text + "\n";
+  text += why->rule.empty() ? "\n" : fmt::format(": {}\n", why->rule);
+  return text + prediction_text(*why, study.spec()) + price_text(*why, study.spec()) + ending_text(*why) +
+         other_numbers(*why);
+}
+
+Cell numbers_cell(const Rationale* why) {
+  if (!why) return {};
+  Fields fields;
+  for (const auto& [name, value] : why->numbers) fields.emplace_back(name, value);
+  return Cell(std::move(fields));
+}
+
+int explain(const ExplainArguments& arguments) {
+  const Format format = parse_format(arguments.format);
+  const StudyAndTrial target = study_and_trial(arguments.words);
+  const StudyView study = open_study(target.study);
+  if (target.trial) trial_of(study, *target.trial);
+  Table table({"seq", "at", "trial", "decision", "rule", "numbers"});
+  std::string words;
+  for (const StoredEvent& stored : study.events) {
+    if (!is_decision(stored.event)) continue;
+    const std::optional<TrialId> trial = trial_of(stored.event);
+    const Rationale* why = reasons_of(stored.event);
+    const bool names_it = why && target.trial && why->number("ended_trial") == static_cast<double>(*target.trial);
+    if (target.trial && trial != TrialId{*target.trial} && !names_it) continue;
+    words += in_words(stored, study);
+    table.add({stored.seq,
+               stored.at,
+               trial ? Cell(index(*trial)) : Cell(),
+               what_was_decided(stored.event, study.spec()),
+               why ? Cell(why->rule) : Cell(),
+               numbers_cell(why)});
+  }
+  print(format == Format::table ? words : render(table, format));
+  return kDone;
+}
+
+}  // namespace
+
+Command explain_command() {
+  return {.name = "explain",
+          .summary = "Why every decision was taken, in words and numbers",
+          .examples =
+              "Examples:\n"
+              "  bapi explain mlp            all decisions\n"
+              "  bapi explain mlp 7          those about trial 7\n"
+              "  bapi explain mlp -f json\n\n"
+              "JSON: [{seq, at, trial, decision, rule, numbers: {...}}], the numbers as they were stored.",
+          .declare = [](Arguments& arguments) -> std::function<int()> {
+            const auto parsed = std::make_shared<ExplainArguments>();
+            arguments.optional_positionals("STUDY TRIAL", parsed->words, kStudyHelp);
+            arguments.option("-f,--format", parsed->format, "table (words), json or csv");
+            return [parsed] { return explain(*parsed); };
+          }};
+}
+
+}  // namespace bapi

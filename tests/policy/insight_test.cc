@@ -1,0 +1,102 @@
+#include "bapi/policy/insight.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "bapi/base/error.h"
+#include "bapi/policy/registry.h"
+#include "bapi/run/simulate.h"
+#include "tests/support/tables.h"
+
+namespace bapi {
+namespace {
+
+// A study that bapi ran on a small table, as it stood when its budget was spent.
+struct Played {
+  CurveTable table = test::small_table(40, 16);
+  PolicySpec policy{.name = "bapi"};
+  SimulationSummary summary;
+  History history;
+
+  explicit Played(Cost budget)
+      : summary(simulate(table, policy, *make_policy(policy), {.budget = budget, .seed = 2})),
+        history(study_of(table, budget, policy, 2, 1)) {
+    for (const StoredEvent& stored : summary.events) history.apply(stored.event);
+  }
+};
+
+TEST(Insight, NeedsAReport) {
+  const Played played(50.0);
+  EXPECT_THROW(Insight(History(played.history.spec()), BapiOptions{}), InvalidInput);
+}
+
+TEST(Insight, ForecastsGoThroughWhatWasMeasuredAndDoNotFall) {
+  const Played played(150.0);
+  const Insight insight(played.history, BapiOptions{});
+  for (const Trial& trial : played.history.trials()) {
+    if (trial.curve.last_epoch() < 4) continue;
+    const CurveForecast forecast = insight.forecast(trial);
+    const std::size_t last = static_cast<std::size_t>(trial.curve.last_epoch()) - 1;
+    EXPECT_NEAR(forecast.curve[last].mean, trial.curve.best(), 0.05);
+    EXPECT_GE(forecast.curve.back().mean, forecast.curve[last].mean - 0.01);
+    EXPECT_LE(forecast.curve.back().low, forecast.curve.back().mean);
+    EXPECT_GE(forecast.curve.back().high, forecast.curve.back().mean);
+    EXPECT_GE(forecast.stop, trial.curve.last_epoch());
+  }
+}
+
+TEST(Insight, PlanStaysWithinItsBudgetAndShrinksWithIt) {
+  const Played played(60.0);
+  const Insight insight(played.history, BapiOptions{});
+  std::size_t before = 100;
+  for (const Cost budget : {300.0, 60.0, 10.0, 0.01}) {
+    const PlanSummary plan = insight.plan(budget, 8);
+    Cost cost = 0.0;
+    for (const PlannedTraining& run : plan.runs) cost += run.cost;
+    EXPECT_LE(cost, budget * (1.0 + 1e-9));
+    EXPECT_NEAR(plan.left, budget - cost, 1e-9);
+    EXPECT_LE(plan.runs.size(), before);
+    before = plan.runs.size();
+  }
+  EXPECT_EQ(before, 0U);
+}
+
+TEST(Insight, OutlookStartsAtTheIncumbentAndNeverFalls) {
+  const Played played(60.0);
+  const PlanSummary plan = Insight(played.history, BapiOptions{}).plan(300.0, 6);
+  const double best = played.history.trial(*played.history.incumbent()).curve.best();
+  EXPECT_NEAR(plan.outlook.front().best.mean, best, 1e-9);
+  for (std::size_t i = 1; i < plan.outlook.size(); ++i) {
+    EXPECT_GE(plan.outlook[i].best.mean, plan.outlook[i - 1].best.mean - 0.01);  // 1,024 weighted draws
+    EXPECT_GT(plan.outlook[i].cost, plan.outlook[i - 1].cost);
+  }
+}
+
+TEST(Calibration, CountsShareOfOutcomesWithinTheirBands) {
+  StudySpec spec = study_of(test::small_table(8, 4), 100.0, {.name = "bapi"}, 1, 1);
+  std::vector<StoredEvent> events;
+  const auto add = [&](Event event) { events.push_back({std::ssize(events) + 1, 0.0, std::move(event)}); };
+  // Four trials, predicted 0.5 +- 0.1 at epoch 1, that reach 0.5, 0.56, 0.62 and 0.9.
+  const std::vector<double> reached = {0.5, 0.56, 0.62, 0.9};
+  for (int i = 0; i < 4; ++i) {
+    add(TrialStarted{
+        .trial = TrialId{i},
+        .config = spec.pool[static_cast<std::size_t>(i)],
+        .until = 1,
+        .expected_cost = 1.0,
+        .why = {.rule = "r", .numbers = {{"predicted", 0.5}, {"sd", 0.1}, {"at_epoch", 1.0}, {"cost_log_sd", 0.5}}}});
+    add(Measured{TrialId{i}, {1, reached[static_cast<std::size_t>(i)], i < 2 ? 1.0 : 4.0}});
+    add(SegmentDone{TrialId{i}});
+  }
+  const Calibration result = calibration(spec, events);
+  EXPECT_EQ(result.value.count, 4);
+  EXPECT_EQ(result.value.within_50, 0.5);   // 0 and 0.6 standard deviations
+  EXPECT_EQ(result.value.within_80, 0.75);  // and 1.2
+  EXPECT_EQ(result.value.within_95, 0.75);  // 4 is outside
+  EXPECT_EQ(result.cost.count, 4);
+  EXPECT_EQ(result.cost.within_95, 0.5);  // log 4 is 2.8 standard deviations of 0.5
+}
+
+}  // namespace
+}  // namespace bapi
