@@ -110,6 +110,22 @@ TEST(Cholesky, AppendingRowsGivesTheFactorOfTheWhole) {
   EXPECT_LE((Matrix(factor.lower()) - whole).norm(), kRounding * whole.norm());
 }
 
+TEST(Cholesky, GrowsRowByRowPastEveryCapacity) {
+  Rng rng(11);
+  const Eigen::Index n = 200;
+  const Matrix a = positive_definite(n, rng);
+  for (const Eigen::Index step : {1, 2, 3, 7}) {
+    std::optional<Cholesky> factor = Cholesky::factor(Matrix(0, 0));
+    ASSERT_TRUE(factor.has_value());
+    Eigen::Index size = 0;
+    for (; size + step <= n; size += step) {
+      ASSERT_TRUE(factor->append(a.block(0, size, size, step), a.block(size, size, step, step)));
+    }
+    const Matrix lower = factor->lower();
+    EXPECT_LE((lower * lower.transpose() - a.topLeftCorner(size, size)).norm(), kRounding * (1.0 + a.norm())) << step;
+  }
+}
+
 TEST(Cholesky, PopUndoesAppendToTheLastBit) {
   Rng rng(5);
   const Matrix a = positive_definite(50, rng);

@@ -34,7 +34,7 @@ epochs: {min: 1, max: 50}   # max is a full training
 
 workers: 1                  # trials trained at the same time
 seed: 0                     # of all random choices of bapi
-policy: hyperband           # `bapi policies` lists them
+policy: bapi                # `bapi policies` lists them
 
 parameters:
   lr:        {min: 1.0e-5, max: 1, log: true}

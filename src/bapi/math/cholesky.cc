@@ -268,7 +268,8 @@ bool Cholesky::append_whitened(const Matrix& whitened_cross, const Matrix& corne
   Matrix corner_factor(added, added);
   const std::optional<double> jitter = factor_with_jitter(complement, corner_factor);
   if (!jitter || !whitened_cross.allFinite()) return false;
-  if (size_ + added > storage_.rows()) reserve(size_ + added + std::max(kSpareRows, size_ / 8));
+  // Columns tell the capacity: there may be more rows than that, for the sake of the cache.
+  if (size_ + added > storage_.cols()) reserve(size_ + added + std::max(kSpareRows, size_ / 8));
   storage_.block(size_, 0, added, size_) = whitened_cross.transpose();
   storage_.block(0, size_, size_, added).setZero();
   storage_.block(size_, size_, added, added) = corner_factor;

@@ -44,7 +44,7 @@ struct EpochRange {
 };
 
 struct PolicySpec {
-  std::string name = "hyperband";
+  std::string name = "bapi";
   std::map<std::string, Value> options = {};
   bool operator==(const PolicySpec&) const = default;
 };
