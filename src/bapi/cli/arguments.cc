@@ -95,7 +95,7 @@ void Arguments::optional_positional(const std::string& name, std::string& target
 void Arguments::optional_positionals(const std::string& name,
                                      std::vector<std::string>& target,
                                      const std::string& help) {
-  app_.add_option(name, target, help)->expected(0, 2);
+  app_.add_option(name, target, help);
 }
 
 void Arguments::positionals(const std::string& name, std::vector<std::string>& target, const std::string& help) {

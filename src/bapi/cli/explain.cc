@@ -157,7 +157,7 @@ Command explain_command() {
               "JSON: [{seq, at, trial, decision, rule, numbers: {...}}], the numbers as they were stored.",
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<ExplainArguments>();
-            arguments.optional_positionals("STUDY TRIAL", parsed->words, kStudyHelp);
+            arguments.optional_positionals("[STUDY] [TRIAL]", parsed->words, kStudyHelp);
             arguments.option("-f,--format", parsed->format, "table (words), json or csv");
             return [parsed] { return explain(*parsed); };
           }};

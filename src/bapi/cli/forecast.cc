@@ -139,7 +139,7 @@ Command forecast_command() {
               "Writes forecast.svg.",
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<ForecastArguments>();
-            arguments.optional_positionals("STUDY TRIAL", parsed->words, kStudyHelp);
+            arguments.optional_positionals("[STUDY] [TRIAL]", parsed->words, kStudyHelp);
             arguments.option("-f,--format", parsed->format, "table, json or csv");
             arguments.option("-o,--out", parsed->out, "Directory for the picture; default: plots/ of the study");
             return [parsed] { return forecast(*parsed); };

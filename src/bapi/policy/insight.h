@@ -23,7 +23,7 @@ struct CurveForecast {
   Epoch done = 0;
   Epoch stop = 0;  // where it will have flattened out
   Cost cost_to_finish = 0.0;
-  double chance_of_best = 0.0;  // that its value at the last epoch beats the best so far
+  double chance_of_best = 0.0;     // that its value at the last epoch beats the best so far
   std::vector<Epoch> epochs = {};  // 1 .. last
   std::vector<Prediction> curve = {};
 };
@@ -47,8 +47,8 @@ struct Outlook {
 
 struct PlanSummary {
   std::vector<PlannedTraining> runs = {};
-  Cost budget = 0.0;             // that was planned with
-  Cost left = 0.0;               // of it after the runs
+  Cost budget = 0.0;                  // that was planned with
+  Cost left = 0.0;                    // of it after the runs
   std::vector<Outlook> outlook = {};  // after none, one, two, ... of the runs
 };
 
