@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bapi/base/match.h"
 #include "bapi/report/text.h"
 
@@ -24,11 +26,13 @@ std::optional<TrialId> trial_of(const Event& event) {
 }
 
 std::string describe(const Rationale& why) {
+  constexpr std::size_t kMostNumbers = 4;  // a line is for reading; `bapi explain` has them all
   std::string numbers;
-  for (const auto& [name, number] : why.numbers) {
+  for (std::size_t i = 0; i < std::min(why.numbers.size(), kMostNumbers); ++i) {
     if (!numbers.empty()) numbers += ", ";
-    numbers += name + " " + short_number(number);
+    numbers += why.numbers[i].first + " " + short_number(why.numbers[i].second);
   }
+  if (why.numbers.size() > kMostNumbers) numbers += ", …";
   return numbers.empty() ? why.rule : fmt::format("{} ({})", why.rule, numbers);
 }
 
