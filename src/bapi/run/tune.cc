@@ -69,7 +69,7 @@ class Loop {
     if (history().finished()) return "";
     const Budget budget = history().budget();
     if (budget.exhausted()) return "the budget is spent";
-    if (evaluator_.accrual_rate() > 0.0 && committed_to_spend() >= budget.total()) return "the budget is spent";
+    if (evaluator_.accrual_rate() > 0.0 && seconds_to_budget() <= 0.0) return "the budget is spent";
     if (next_epochs_do_not_fit()) return "the next epoch is not expected to fit the budget";
     if (seconds_to_deadline() <= 0.0) return "the deadline is reached";
     return "";
@@ -91,9 +91,15 @@ class Loop {
     return session_.started_at() + *spec.deadline - spec.effective_grace() - clock_.now();
   }
 
+  // Something must be running. A rest that rounding left, too short for a clock to advance by, is none.
+  double seconds_to_budget() const {
+    const Cost total = history().budget().total();
+    const Cost left = total - committed_to_spend();
+    return left > 1e-12 * total ? left / evaluator_.accrual_rate() : 0.0;
+  }
+
   double seconds_to_limit() const {
-    const Cost rate = evaluator_.accrual_rate();
-    const double budget = rate > 0.0 ? (history().budget().total() - committed_to_spend()) / rate : 1e9;
+    const double budget = evaluator_.accrual_rate() > 0.0 ? seconds_to_budget() : 1e9;
     return std::max(0.0, std::min(budget, seconds_to_deadline()));
   }
 
