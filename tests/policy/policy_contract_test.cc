@@ -52,6 +52,30 @@ CurveTable hostile_table() {
   return table;
 }
 
+// A space without a pool: a number and three options, of which one is right.
+CurveTable open_table() {
+  CurveTable table = test::small_table(3, 9);
+  table.space =
+      Space({{.name = "x", .domain = RealRange{}},
+             {.name = "kind", .domain = Choice{.options = {std::string("a"), std::string("b"), std::string("c")}}}});
+  table.at_any = [](const Config& config) {
+    const double x = std::get<double>(config.values[0]);
+    const double bonus = config.values[1] == Value(std::string("b")) ? 0.3 : 0.0;
+    CurveTable::Run run;
+    for (Epoch t = 1; t <= 9; ++t) {
+      run.value.push_back(bonus - (x - 0.7) * (x - 0.7) - 0.5 / std::sqrt(static_cast<double>(t)));
+      run.cost.push_back(1.0 + x);
+    }
+    return run;
+  };
+  for (std::size_t i = 0; i < table.configs.size(); ++i) {
+    table.configs[i] = {{0.7, std::string(i == 0 ? "a" : i == 1 ? "b" : "c")}};
+    table.runs[i] = table.at_any(table.configs[i]);
+  }
+  table.validate();
+  return table;
+}
+
 class PolicyContract : public testing::TestWithParam<std::string> {
  protected:
   SimulationSummary run(const CurveTable& table, const SimulationOptions& options) const {
@@ -99,8 +123,16 @@ TEST_P(PolicyContract, FindsTheBestOfASmallTableWithAmpleBudget) {
   EXPECT_NEAR(summary.regret, 0.0, 1e-12);
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, PolicyContract, testing::ValuesIn(all_names()), [](const auto& info) {
-  std::string name = info.param;
+TEST_P(PolicyContract, SearchesASpaceWithoutAPoolUntilTheBudgetIsSpent) {
+  for (const int workers : {1, 4}) {
+    const SimulationSummary summary = run(open_table(), {.budget = 90.0, .seed = 5, .workers = workers});
+    EXPECT_GT(summary.spent, 90.0 * 0.9) << workers << " workers";
+    EXPECT_GT(summary.trials, 3) << workers << " workers";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, PolicyContract, testing::ValuesIn(all_names()), [](const auto& each) {
+  std::string name = each.param;
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 });

@@ -8,20 +8,11 @@
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/new_configs.h"
 #include "bapi/policy/planning.h"
+#include "bapi/policy/rungs.h"
 
 namespace bapi {
 namespace {
 
-Epoch share_of(double share, Epoch max_epoch) {
-  return std::clamp(static_cast<Epoch>(std::ceil(share * max_epoch - 1e-9)), 1, max_epoch);
-}
-
-Decision nothing_to_do(const History& history, const char* reason) {
-  if (history.open_segments() > 0) return Wait{};
-  return Finish{reason};
-}
-
-constexpr const char* kInitialDesign = "initial design";
 constexpr const char* kNothingAffordable = "what is left of the budget pays for no further epoch";
 
 // Running trials count as if they ended where the model expects them to: the search looks elsewhere meanwhile.
@@ -123,13 +114,6 @@ class Prospects {
   std::vector<int> groups_;
 };
 
-Decision train(const Candidate& chosen, Epoch until, Cost expected, Rationale why) {
-  if (chosen.trial) {
-    return Resume{.trial = *chosen.trial, .until = until, .expected_cost = expected, .why = std::move(why)};
-  }
-  return Start{.config = chosen.config, .until = until, .expected_cost = expected, .why = std::move(why)};
-}
-
 // The trial of the plan whose block of epochs has ended since the last decision.
 const Trial* just_paused(const History& history) {
   for (const Trial& trial : history.trials()) {
@@ -146,34 +130,13 @@ const Trial* just_paused(const History& history) {
 
 Bapi::Bapi(const PolicySpec& spec) : name_(spec.name), options_(bapi_options(spec)) {}
 
-bool Bapi::exploring(const History& history) const {
-  const int runs = options_.initial_runs > 0 ? options_.initial_runs : history.spec().space.unit_dim() + 1;
-  const Budget budget = history.budget();
-  const bool affordable = budget.spent() + budget.committed() < options_.initial_share * budget.total();
-  return (std::ssize(history.trials()) < runs && affordable) || history.trials().empty();
-}
-
-Decision Bapi::explore(const History& history) const {
-  const std::optional<Config> config = fresh_config(history);
-  if (!config) return nothing_to_do(history, kPoolExhausted);
-  const Epoch max_epoch = history.spec().epochs.max;
-  const bool full = std::ssize(history.trials()) < options_.initial_full_runs;
-  return Start{.config = *config,
-               .until = full ? max_epoch : first_rung(history.spec()),
-               .expected_cost = 0.0,
-               .why = {.rule = kInitialDesign, .numbers = {{"run", static_cast<double>(history.trials().size())}}}};
-}
-
 Decision Bapi::ask(const History& history, Rng& rng) {
-  if (exploring(history)) return explore(history);
-  if (!has_data(history)) return history.open_segments() > 0 ? Decision(Wait{}) : explore(history);
+  const InitialDesign design = options_.initial_design();
+  if (design.unfinished(history)) return design.next(history);
+  if (!has_data(history)) return history.open_segments() > 0 ? Decision(Wait{}) : design.next(history);
   Rng stream = rng.fork("models");
   const Models models = fit_models(history, options_.model, stream);
   return options_.loop == BapiLoop::rungs ? next_rung(history, models, rng) : follow_plan(history, models, rng);
-}
-
-Epoch Bapi::first_rung(const StudySpec& spec) const {
-  return std::max(spec.epochs.min, share_of(options_.initial_epochs, spec.epochs.max));
 }
 
 Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng) const {
@@ -190,7 +153,7 @@ Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng)
 
   const Prospect& best = prospects.front();
   const Candidate& chosen = candidates[best.candidate];
-  const Epoch first = first_rung(history.spec());
+  const Epoch first = options_.initial_design().first_rung(history.spec());
   const Epoch rung =
       chosen.done < first
           ? first

@@ -22,9 +22,6 @@ class Bapi : public Policy {
   const BapiOptions& options() const { return options_; }
 
  private:
-  bool exploring(const History& history) const;
-  Decision explore(const History& history) const;
-  Epoch first_rung(const StudySpec& spec) const;
   Decision next_rung(const History& history, const Models& models, Rng& rng) const;
 
   // The paper's loop: what the trial whose block has just ended should do, and what to run otherwise.

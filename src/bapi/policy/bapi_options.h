@@ -6,6 +6,7 @@
 
 #include "bapi/acquisition/batch_improvement.h"
 #include "bapi/gp/slope_constraint.h"
+#include "bapi/policy/initial_design.h"
 #include "bapi/policy/models.h"
 #include "bapi/policy/registry.h"
 
@@ -33,6 +34,11 @@ struct BapiOptions {
   double initial_share = 0.25;  // of the budget that the initial runs may use at most
 
   ModelOptions model;
+
+  InitialDesign initial_design() const {
+    return {
+        .runs = initial_runs, .epochs = initial_epochs, .full_runs = initial_full_runs, .budget_share = initial_share};
+  }
 };
 
 // Option names, defaults and ranges of the preset `name` ("bapi", "bapi-4", "bapi-8", "bapi-4-l", "bapi-4-nm").

@@ -33,6 +33,13 @@ Candidate new_candidate(const History& history, Config config, int offset) {
   return {.config = std::move(config), .x = std::move(x), .group = static_cast<int>(history.trials().size()) + offset};
 }
 
+Decision train(const Candidate& chosen, Epoch until, Cost expected, Rationale why) {
+  if (chosen.trial) {
+    return Resume{.trial = *chosen.trial, .until = until, .expected_cost = expected, .why = std::move(why)};
+  }
+  return Start{.config = chosen.config, .until = until, .expected_cost = expected, .why = std::move(why)};
+}
+
 Matrix stacked(const std::vector<Candidate>& candidates) {
   Matrix x(std::ssize(candidates), candidates.empty() ? 0 : candidates.front().x.size());
   for (std::size_t i = 0; i < candidates.size(); ++i) x.row(static_cast<Eigen::Index>(i)) = candidates[i].x.transpose();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bapi/math/types.h"
+#include "bapi/policy/decision.h"
 #include "bapi/study/history.h"
 
 namespace bapi {
@@ -25,6 +26,9 @@ std::vector<Candidate> untried_rows(const History& history);
 
 // A new configuration. `offset` tells new candidates of one decision apart.
 Candidate new_candidate(const History& history, Config config, int offset);
+
+// Trains the candidate to `until`: Resume for a paused trial, Start for a new one.
+Decision train(const Candidate& chosen, Epoch until, Cost expected, Rationale why);
 
 Matrix stacked(const std::vector<Candidate>& candidates);  // one row of x each
 

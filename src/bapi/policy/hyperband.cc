@@ -6,6 +6,7 @@
 #include "bapi/base/error.h"
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/options.h"
+#include "bapi/policy/rungs.h"
 
 namespace bapi {
 namespace {
@@ -25,15 +26,6 @@ int rung_levels(Epoch min_epoch, Epoch max_epoch, int eta) {
     ++levels;
   }
   return levels;
-}
-
-bool has_reached(const Trial& trial, Epoch epoch) {
-  return trial.curve.last_epoch() >= epoch || trial.state == TrialState::completed;
-}
-
-// The value at the rung's epoch; a program that ended by itself before stands at its last value.
-double value_at(const Trial& trial, Epoch epoch) {
-  return trial.curve.value(std::min(epoch, trial.curve.last_epoch()));
 }
 
 int purpose(const Trial& trial, std::string_view name) {
@@ -60,8 +52,6 @@ std::vector<const Trial*> entered_at(const History& history, int bracket, int ru
   return members;
 }
 
-bool waits(const Trial& trial) { return trial.state == TrialState::paused && !trial.segment_open; }
-
 }  // namespace
 
 Bracket hyperband_bracket(int number, Epoch min_epoch, Epoch max_epoch, int eta) {
@@ -87,10 +77,24 @@ PolicyInfo Hyperband::info() {
                       {"min_epochs", "epochs.min", "epochs of the lowest rung at least; integer, 1 to epochs.max"}}};
 }
 
-Hyperband::Hyperband(const PolicySpec& spec) {
-  const OptionReader options(spec, info());
+Hyperband::Hyperband(const PolicySpec& spec) : Hyperband(spec, info()) {}
+
+Hyperband::Hyperband(const PolicySpec& spec, const PolicyInfo& info) {
+  const OptionReader options(spec, info);
   eta_ = options.integer("eta", 3, 2, 10);
   if (spec.options.contains("min_epochs")) min_epoch_ = options.integer("min_epochs", 1, 1, 1'000'000'000);
+}
+
+Bracket Hyperband::bracket(const StudySpec& spec, int number) const {
+  const Epoch min_epoch = std::min(spec.epochs.max, min_epoch_.value_or(spec.epochs.min));
+  return hyperband_bracket(number, min_epoch, spec.epochs.max, eta_);
+}
+
+std::optional<HyperbandPlace> hyperband_place(const Trial& trial) {
+  const int bracket = purpose(trial, "bracket");
+  const int rung = purpose(trial, "rung");
+  if (bracket < 0 || rung < 0) return std::nullopt;
+  return HyperbandPlace{.bracket = bracket, .rung = rung};
 }
 
 std::optional<Config> Hyperband::propose(const History& history, Rng&) { return fresh_config(history); }
@@ -102,9 +106,7 @@ struct Hyperband::Answer {
 };
 
 Hyperband::Answer Hyperband::next_in_bracket(const History& history, int number, Rng& rng) {
-  const Epoch max_epoch = history.spec().epochs.max;
-  const Epoch min_epoch = std::min(max_epoch, min_epoch_.value_or(history.spec().epochs.min));
-  const Bracket bracket = hyperband_bracket(number, min_epoch, max_epoch, eta_);
+  const Bracket bracket = this->bracket(history.spec(), number);
   std::vector<const Trial*> promoted;
   for (int r = 0; r < std::ssize(bracket); ++r) {
     const Rung& rung = bracket[static_cast<std::size_t>(r)];
@@ -155,8 +157,7 @@ Decision Hyperband::ask(const History& history, Rng& rng) {
     if (answer.kind == Answer::Kind::decision) return answer.decision;
   }
   // Only a pool without a configuration left gets here: a new bracket always has a slot to fill.
-  if (history.open_segments() > 0) return Wait{};
-  return Finish{kPoolExhausted};
+  return nothing_to_do(history, kPoolExhausted);
 }
 
 }  // namespace bapi

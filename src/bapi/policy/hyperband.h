@@ -18,6 +18,13 @@ using Bracket = std::vector<Rung>;
 // from the top: max / eta^k, rounded down, at least 1; rungs that coincide are merged. eta >= 2.
 Bracket hyperband_bracket(int number, Epoch min_epoch, Epoch max_epoch, int eta);
 
+// Where HyperBand started a trial; nullopt for a trial that it did not start.
+struct HyperbandPlace {
+  int bracket = 0;
+  int rung = 0;
+};
+std::optional<HyperbandPlace> hyperband_place(const Trial& trial);
+
 // Successive halving in brackets that trade many short runs against few long ones. Every rung's best go on to the next
 // rung, the others are stopped for good.
 //
@@ -34,6 +41,11 @@ class Hyperband : public Policy {
   Decision ask(const History& history, Rng& rng) override;
 
  protected:
+  // For a policy with the same brackets and options of its own beside eta and min_epochs.
+  Hyperband(const PolicySpec& spec, const PolicyInfo& info);
+
+  Bracket bracket(const StudySpec& spec, int number) const;
+
   // A configuration for a new slot; nullopt when a pool has none left. BOHB draws it from a model.
   virtual std::optional<Config> propose(const History& history, Rng& rng);
 

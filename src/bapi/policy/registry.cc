@@ -7,9 +7,14 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/nearest.h"
+#include "bapi/policy/asha.h"
 #include "bapi/policy/bapi.h"
+#include "bapi/policy/bohb.h"
+#include "bapi/policy/ei.h"
 #include "bapi/policy/hyperband.h"
 #include "bapi/policy/random_search.h"
+#include "bapi/policy/step_by_step.h"
+#include "bapi/policy/top_k.h"
 
 namespace bapi {
 namespace {
@@ -30,7 +35,15 @@ const std::vector<Entry>& entries() {
     for (const std::string& preset : bapi_presets()) {
       list.push_back({bapi_info(preset), [](const PolicySpec& spec) { return std::make_unique<Bapi>(spec); }});
     }
+    list.push_back(entry<FreezeThaw>());
+    list.push_back(entry<DyHpo>());
+    list.push_back(entry<Bohb>());
     list.push_back(entry<Hyperband>());
+    list.push_back(entry<Asha>());
+    list.push_back(entry<ExpectedImprovement>());
+    for (const std::string& preset : TopK::presets()) {
+      list.push_back({TopK::info(preset), [](const PolicySpec& spec) { return std::make_unique<TopK>(spec); }});
+    }
     list.push_back(entry<RandomSearch>());
     return list;
   }();

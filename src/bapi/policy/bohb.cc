@@ -1,0 +1,157 @@
+#include "bapi/policy/bohb.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "bapi/policy/fresh.h"
+#include "bapi/policy/options.h"
+#include "bapi/policy/rungs.h"
+
+namespace bapi {
+namespace {
+
+// Squared Euclidean distance in the unit cube; two different options are as far apart as the ends of a range.
+double squared_distance(const Vector& a, const Vector& b, const std::vector<Axis>& axes) {
+  double sum = 0.0;
+  for (Eigen::Index k = 0; k < a.size(); ++k) {
+    const double difference = a[k] - b[k];
+    if (axes[static_cast<std::size_t>(k)].categorical()) {
+      sum += difference == 0.0 ? 0.0 : 1.0;
+    } else {
+      sum += difference * difference;
+    }
+  }
+  return sum;
+}
+
+std::optional<Config> nearest_untried(const History& history, const Vector& point, const std::vector<Axis>& axes) {
+  const StudySpec& spec = history.spec();
+  std::vector<bool> tried(spec.pool.size(), false);
+  for (const Trial& trial : history.trials()) {
+    if (trial.pool_row >= 0) tried[static_cast<std::size_t>(trial.pool_row)] = true;
+  }
+  std::optional<Config> nearest;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t row = 0; row < spec.pool.size(); ++row) {
+    if (tried[row]) continue;
+    const double distance = squared_distance(point, bohb_point(spec.space, spec.pool[row]), axes);
+    if (distance < least) {
+      least = distance;
+      nearest = spec.pool[row];
+    }
+  }
+  return nearest;
+}
+
+// The trials with a result at `level`, best first. A trial has results at the levels from its entry on.
+std::vector<const Trial*> results_at(const History& history, const std::vector<Epoch>& entries, Epoch level) {
+  std::vector<std::pair<double, const Trial*>> results;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const Trial& trial = history.trials()[i];
+    if (entries[i] > level) continue;
+    if (trial.curve.last_epoch() >= level || (trial.state == TrialState::completed && trial.until >= level)) {
+      results.emplace_back(value_at(trial, level), &trial);
+    } else if (trial.state == TrialState::failed && trial.until == level) {
+      results.emplace_back(-std::numeric_limits<double>::infinity(), &trial);
+    }
+  }
+  std::stable_sort(results.begin(), results.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<const Trial*> trials;
+  for (const auto& [value, trial] : results) trials.push_back(trial);
+  return trials;
+}
+
+}  // namespace
+
+std::vector<Axis> bohb_axes(const Space& space) {
+  std::vector<Axis> axes;
+  for (const Param& param : space.params()) {
+    if (std::holds_alternative<Constant>(param.domain)) continue;
+    const auto* choice = std::get_if<Choice>(&param.domain);
+    const bool unordered = choice && choice->order == Choice::Order::unordered;
+    axes.push_back({.options = unordered ? static_cast<int>(choice->options.size()) : 0});
+  }
+  return axes;
+}
+
+Vector bohb_point(const Space& space, const Config& config) {
+  Vector point = space.to_unit(config);
+  const std::vector<Axis> axes = bohb_axes(space);
+  for (Eigen::Index k = 0; k < point.size(); ++k) {
+    const Axis& axis = axes[static_cast<std::size_t>(k)];
+    if (axis.categorical()) point[k] = std::min(axis.options - 1.0, std::floor(point[k] * axis.options));
+  }
+  return point;
+}
+
+Config bohb_config(const Space& space, const Vector& point) {
+  Vector unit = point;
+  const std::vector<Axis> axes = bohb_axes(space);
+  for (Eigen::Index k = 0; k < unit.size(); ++k) {
+    const Axis& axis = axes[static_cast<std::size_t>(k)];
+    if (axis.categorical()) unit[k] = (point[k] + 0.5) / axis.options;
+  }
+  return space.from_unit(unit);
+}
+
+PolicyInfo Bohb::info() {
+  PolicyInfo info = Hyperband::info();
+  info.name = "bohb";
+  info.summary = "hyperband with new configurations from densities of good and bad ones";
+  info.options.push_back({"random_fraction", "1/3", "share of new configurations that stay uniform; 0 to 1"});
+  info.options.push_back({"samples", "64", "draws of which the most promising is proposed; integer, 1 to 10000"});
+  info.options.push_back({"bandwidth_factor", "3", "how much wider than the density draws are spread; 0.1 to 100"});
+  return info;
+}
+
+Bohb::Bohb(const PolicySpec& spec) : Hyperband(spec, info()) {
+  const OptionReader options(spec, info());
+  random_fraction_ = options.real("random_fraction", random_fraction_, 0.0, 1.0);
+  samples_ = options.integer("samples", samples_, 1, 10'000);
+  bandwidth_factor_ = options.real("bandwidth_factor", bandwidth_factor_, 0.1, 100.0);
+}
+
+std::vector<Epoch> Bohb::entry_epochs(const History& history) const {
+  std::vector<Bracket> brackets;
+  std::vector<Epoch> entries;
+  for (const Trial& trial : history.trials()) {
+    Epoch entry = std::numeric_limits<Epoch>::max();
+    if (const std::optional<HyperbandPlace> place = hyperband_place(trial)) {
+      while (std::ssize(brackets) <= place->bracket) {
+        brackets.push_back(bracket(history.spec(), static_cast<int>(brackets.size())));
+      }
+      const Bracket& rungs = brackets[static_cast<std::size_t>(place->bracket)];
+      if (place->rung < std::ssize(rungs)) entry = rungs[static_cast<std::size_t>(place->rung)].epoch;
+    }
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+std::optional<LevelResults> Bohb::model_data(const History& history) const {
+  const std::vector<Epoch> entries = entry_epochs(history);
+  const Bracket levels = bracket(history.spec(), 0);  // the first bracket has all of them
+  for (auto rung = levels.rbegin(); rung != levels.rend(); ++rung) {
+    const std::vector<const Trial*> results = results_at(history, entries, rung->epoch);
+    if (!density_split(static_cast<int>(results.size()), history.spec().space.unit_dim())) continue;
+    LevelResults data{.epoch = rung->epoch, .points = Matrix(std::ssize(results), history.spec().space.unit_dim())};
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      data.points.row(static_cast<Eigen::Index>(i)) = bohb_point(history.spec().space, results[i]->config).transpose();
+    }
+    return data;
+  }
+  return std::nullopt;
+}
+
+std::optional<Config> Bohb::propose(const History& history, Rng& rng) {
+  const std::optional<LevelResults> data = model_data(history);
+  if (!data || rng.uniform() < random_fraction_) return fresh_config(history);
+  const StudySpec& spec = history.spec();
+  const std::vector<Axis> axes = bohb_axes(spec.space);
+  const std::optional<DensitySplit> split = density_split(static_cast<int>(data->points.rows()), spec.space.unit_dim());
+  const Vector point = DensityPair::fit(data->points, axes, *split).propose(samples_, bandwidth_factor_, rng);
+  return spec.pool.empty() ? bohb_config(spec.space, point) : nearest_untried(history, point, axes);
+}
+
+}  // namespace bapi

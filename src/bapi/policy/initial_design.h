@@ -1,0 +1,22 @@
+#pragma once
+
+#include "bapi/policy/decision.h"
+#include "bapi/study/history.h"
+
+namespace bapi {
+
+inline constexpr const char* kInitialDesign = "initial design";  // the rule of its runs
+
+// The runs that a model is first fitted to: configurations of the study's own random sequence, most of them short.
+struct InitialDesign {
+  int runs = 0;               // 0: one more than there are parameters
+  double epochs = 0.1;        // share of all epochs that a run gets
+  int full_runs = 0;          // of the runs, the first so many are trained to the end instead
+  double budget_share = 1.0;  // no further run is begun once this share of the budget is spent or committed
+
+  bool unfinished(const History& history) const;
+  Epoch first_rung(const StudySpec& spec) const;  // epochs of a short run
+  Decision next(const History& history) const;    // a further run
+};
+
+}  // namespace bapi

@@ -1,0 +1,27 @@
+#include "bapi/policy/rungs.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bapi {
+
+bool has_reached(const Trial& trial, Epoch epoch) {
+  return trial.curve.last_epoch() >= epoch || trial.state == TrialState::completed;
+}
+
+double value_at(const Trial& trial, Epoch epoch) {
+  return trial.curve.value(std::min(epoch, trial.curve.last_epoch()));
+}
+
+bool waits(const Trial& trial) { return trial.state == TrialState::paused && !trial.segment_open; }
+
+Epoch share_of(double share, Epoch max_epoch) {
+  return std::clamp(static_cast<Epoch>(std::ceil(share * max_epoch - 1e-9)), 1, max_epoch);
+}
+
+Decision nothing_to_do(const History& history, const char* reason) {
+  if (history.open_segments() > 0) return Wait{};
+  return Finish{reason};
+}
+
+}  // namespace bapi

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "bapi/policy/candidates.h"
+#include "bapi/policy/initial_design.h"
+#include "bapi/policy/models.h"
+#include "bapi/policy/registry.h"
+
+namespace bapi {
+
+// Policies that train one configuration to its next rung and then choose again among all, with the learning-curve model
+// and the initial design of `bapi`. What differs is the score. They do not look at costs.
+class StepByStep : public Policy {
+ public:
+  Decision ask(const History& history, Rng& rng) override;
+
+ protected:
+  StepByStep(const PolicySpec& spec, const PolicyInfo& info);
+
+  static std::vector<PolicyOptionInfo> common_options();
+
+  // What there is to choose from. `gp` is the model with running trials standing at their expected values; next[i] is
+  // the rung to which candidate i would be trained.
+  struct Lineup {
+    const History& history;
+    const Models& models;
+    const ExactGp& gp;
+    const std::vector<Candidate>& candidates;
+    const std::vector<Epoch>& next;
+
+    Moments at(const std::vector<Epoch>& epochs) const;  // of the candidates, one epoch each
+  };
+
+  struct Scores {
+    Vector values;  // larger is better
+    Rationale why;  // the rule, and what it looked at
+  };
+  virtual Scores score(const Lineup& lineup, Rng& rng) const = 0;
+
+ private:
+  Epoch next_rung(const StudySpec& spec, Epoch done) const;
+
+  InitialDesign design_{.budget_share = 0.25};
+  double rung_ratio_ = 2.0;
+};
+
+// Freeze-thaw with a random horizon and a random threshold: every decision draws how far ahead to look, h from 1 to the
+// last epoch, and how large an improvement to hope for, 10^u of the range of values seen with u from -4 to -1; the
+// candidate that is likeliest to be better by that much h epochs from now is trained.
+class FreezeThaw : public StepByStep {
+ public:
+  static PolicyInfo info();
+  explicit FreezeThaw(const PolicySpec& spec) : StepByStep(spec, info()) {}
+  std::string_view name() const override { return "freeze-thaw"; }
+
+ protected:
+  Scores score(const Lineup& lineup, Rng& rng) const override;
+};
+
+// Expected improvement at each candidate's own next rung, over the best value seen up to that epoch (over the best of
+// all where nobody has got that far). The idea of DyHPO with our model in place of its deep kernel.
+class DyHpo : public StepByStep {
+ public:
+  static PolicyInfo info();
+  explicit DyHpo(const PolicySpec& spec) : StepByStep(spec, info()) {}
+  std::string_view name() const override { return "dyhpo"; }
+
+ protected:
+  Scores score(const Lineup& lineup, Rng& rng) const override;
+};
+
+// The best value that any trial had shown by `epoch`, among those trained as far; the best of all if none was.
+double best_by_epoch(const History& history, Epoch epoch);
+
+}  // namespace bapi

@@ -1,0 +1,83 @@
+#include "bapi/policy/top_k.h"
+
+#include <algorithm>
+
+#include "bapi/policy/fresh.h"
+#include "bapi/policy/options.h"
+#include "bapi/policy/rungs.h"
+
+namespace bapi {
+namespace {
+
+constexpr const char* kOneEpoch = "one-epoch";
+
+// What a trial cost up to `rung`; for one that failed or ended before, all of it.
+Cost cost_up_to(const Trial& trial, Epoch rung) {
+  if (trial.curve.last_epoch() < rung) return trial.spent();
+  Cost cost = 0.0;
+  for (const Measurement& m : trial.curve.points().first(static_cast<std::size_t>(rung))) cost += m.cost;
+  return cost;
+}
+
+bool on_its_way(const Trial& trial, Epoch rung) { return trial.segment_open && trial.curve.last_epoch() < rung; }
+
+}  // namespace
+
+std::vector<std::string> TopK::presets() { return {"top-k", kOneEpoch}; }
+
+PolicyInfo TopK::info(const std::string& preset) {
+  const bool one = preset == kOneEpoch;
+  return {.name = preset,
+          .summary = one ? "one epoch of many configurations, then the best of them to the end"
+                         : "a tenth of the epochs of many configurations, then the best of them to the end",
+          .options = {{"epochs", one ? "0" : "0.1", "share of all epochs of a short run; 0 (one epoch) to 1"},
+                      {"explore", "0.5", "share of the budget for short runs; 0.01 to 1"}}};
+}
+
+TopK::TopK(const PolicySpec& spec) : name_(spec.name) {
+  const OptionReader options(spec, info(spec.name));
+  epochs_ = options.real("epochs", name_ == kOneEpoch ? 0.0 : epochs_, 0.0, 1.0);
+  explore_ = options.real("explore", explore_, 0.01, 1.0);
+}
+
+bool TopK::exploring(const History& history, Epoch rung) const {
+  Cost spent = 0.0;
+  int done = 0;
+  int running = 0;
+  for (const Trial& trial : history.trials()) {
+    if (on_its_way(trial, rung)) {
+      ++running;
+    } else {
+      spent += cost_up_to(trial, rung);
+      ++done;
+    }
+  }
+  const Cost mean = done > 0 ? spent / done : 0.0;
+  return spent + (running + 1) * mean <= explore_ * history.budget().total();
+}
+
+Decision TopK::ask(const History& history, Rng&) {
+  const EpochRange epochs = history.spec().epochs;
+  const Epoch rung = std::max(epochs.min, share_of(epochs_, epochs.max));
+  const Trial* best = nullptr;
+  for (const Trial& trial : history.trials()) {
+    if (!waits(trial)) continue;
+    if (!has_reached(trial, rung)) {  // cut short by a budget that was raised since
+      return Resume{.trial = trial.id, .until = rung, .why = {.rule = "finish what was begun"}};
+    }
+    if (!best || value_at(trial, rung) > value_at(*best, rung)) best = &trial;
+  }
+  const bool first_rung = exploring(history, rung);
+  if (first_rung || !best) {
+    if (const std::optional<Config> config = fresh_config(history)) {
+      return Start{.config = *config, .until = rung, .why = {.rule = "short run"}};
+    }
+  }
+  if (!best) return nothing_to_do(history, kPoolExhausted);
+  return Resume{.trial = best->id,
+                .until = epochs.max,
+                .why = {.rule = "best of the short runs",
+                        .numbers = {{"value", history.in_user_units(value_at(*best, rung))}, {"at_epoch", rung}}}};
+}
+
+}  // namespace bapi

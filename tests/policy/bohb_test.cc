@@ -1,0 +1,189 @@
+#include "bapi/policy/bohb.h"
+
+#include <gtest/gtest.h>
+
+#include "bapi/run/simulate.h"
+#include "tests/support/tables.h"
+
+namespace bapi {
+namespace {
+
+CurveTable table_in(int dimensions, int rows, Epoch max_epoch) {
+  std::vector<Param> params;
+  for (int k = 0; k < dimensions; ++k) params.push_back({.name = "x" + std::to_string(k), .domain = RealRange{}});
+  CurveTable table = test::small_table(rows, max_epoch);
+  table.space = Space(params);
+  Rng rng(11);
+  for (Config& config : table.configs) config = table.space.sample(rng);
+  for (std::size_t i = 0; i < table.runs.size(); ++i) {
+    const double x = std::get<double>(table.configs[i].values[0]);
+    for (std::size_t t = 0; t < table.runs[i].value.size(); ++t) {
+      table.runs[i].value[t] = 1.0 - (x - 0.7) * (x - 0.7) - 0.5 / std::sqrt(static_cast<double>(t + 1));
+    }
+    std::fill(table.runs[i].cost.begin(), table.runs[i].cost.end(), 1.0);
+  }
+  table.validate();
+  return table;
+}
+
+std::vector<Event> events_of(const CurveTable& table, const std::string& policy, Cost budget) {
+  const PolicySpec spec{.name = policy};
+  std::vector<Event> events;
+  for (const StoredEvent& stored : simulate(table, spec, *make_policy(spec), {.budget = budget, .seed = 5}).events) {
+    events.push_back(stored.event);
+  }
+  return events;
+}
+
+// The history just after the event at which BOHB's model data satisfied `stop`, with the number of finished segments.
+struct Onset {
+  int runs = 0;
+  Cost spent = 0.0;
+  std::size_t events = 0;
+};
+
+std::map<Epoch, Onset> onsets(const CurveTable& table, const std::vector<Event>& events, Cost budget) {
+  const PolicySpec spec{.name = "bohb"};
+  const Bohb bohb(spec);
+  History history(study_of(table, budget, spec, 5, 1));
+  std::map<Epoch, Onset> first;
+  Onset now;
+  for (const Event& event : events) {
+    history.apply(event);
+    ++now.events;
+    now.spent = history.budget().spent();
+    if (!std::holds_alternative<SegmentDone>(event)) continue;
+    ++now.runs;
+    if (const std::optional<LevelResults> data = bohb.model_data(history)) first.try_emplace(data->epoch, now);
+  }
+  return first;
+}
+
+// 25 epochs in 6 dimensions: the first model needs 14 results at the lowest rung; bracket 0 has 9 there, the brackets
+// 1 and 2 none, the next cycle brings the other 5. 25 runs and 7.6 full runs are done by then.
+TEST(Bohb, FirstModelAppearsWhereItShouldFor25EpochsAndSixParameters) {
+  const CurveTable table = table_in(6, 400, 25);
+  const Cost budget = 25.0 * 30;
+  const std::map<Epoch, Onset> first = onsets(table, events_of(table, "bohb", budget), budget);
+  ASSERT_TRUE(first.contains(2) && first.contains(8) && first.contains(25));
+  EXPECT_EQ(first.at(2).runs, 25);
+  EXPECT_EQ(first.at(8).runs, 51);
+  EXPECT_EQ(first.at(25).runs, 59);
+}
+
+TEST(Bohb, FirstModelAppearsWhereItShouldFor100EpochsAndThreeParameters) {
+  const CurveTable table = table_in(3, 400, 100);
+  const Cost budget = 100.0 * 18;
+  const std::map<Epoch, Onset> first = onsets(table, events_of(table, "bohb", budget), budget);
+  ASSERT_TRUE(first.contains(1) && first.contains(3) && first.contains(11) && first.contains(33) &&
+              first.contains(100));
+  EXPECT_EQ(first.at(1).runs, 8);
+  EXPECT_EQ(first.at(3).runs, 89);
+  EXPECT_EQ(first.at(11).runs, 116);
+  EXPECT_EQ(first.at(33).runs, 172);
+  EXPECT_EQ(first.at(100).runs, 185);
+}
+
+TEST(Bohb, IsHyperbandUntilItsFirstModel) {
+  const CurveTable table = table_in(6, 400, 25);
+  const Cost budget = 25.0 * 30;
+  const std::vector<Event> bohb = events_of(table, "bohb", budget);
+  const std::vector<Event> hyperband = events_of(table, "hyperband", budget);
+  const std::size_t same = onsets(table, bohb, budget).at(2).events;
+  ASSERT_GE(hyperband.size(), same);
+  for (std::size_t i = 0; i < same; ++i) ASSERT_EQ(bohb[i], hyperband[i]) << "event " << i;
+  EXPECT_NE(bohb, hyperband);
+}
+
+TEST(Bohb, ResultsBelowTheLevelOfTheModelDoNotMatter) {
+  const CurveTable table = table_in(1, 200, 9);
+  const PolicySpec spec{.name = "bohb"};
+  const Bohb bohb(spec);
+  History history(study_of(table, 1e6, spec, 5, 1));
+  std::int64_t next = 0;
+  const auto finished_run = [&](int bracket, int rung, Epoch epoch) {
+    const TrialId id{next};
+    const std::size_t row = static_cast<std::size_t>(next++);
+    history.apply(TrialStarted{.trial = id,
+                               .config = table.configs[row],
+                               .until = epoch,
+                               .why = {.rule = "new", .numbers = {{"bracket", bracket}, {"rung", rung}}}});
+    for (Epoch t = 1; t <= epoch; ++t) {
+      history.apply(Measured{id, {t, table.runs[row].value[static_cast<std::size_t>(t) - 1], 1.0}});
+    }
+    history.apply(SegmentDone{id});
+  };
+  for (int i = 0; i < 3; ++i) finished_run(1, 0, 3);
+  EXPECT_FALSE(bohb.model_data(history));
+  finished_run(1, 0, 3);
+  ASSERT_TRUE(bohb.model_data(history));
+  const LevelResults before = *bohb.model_data(history);
+  EXPECT_EQ(before.epoch, 3);
+  EXPECT_EQ(before.points.rows(), 4);
+  for (int i = 0; i < 9; ++i) finished_run(0, 0, 1);
+  const LevelResults after = *bohb.model_data(history);
+  EXPECT_EQ(after.epoch, before.epoch);
+  EXPECT_EQ(after.points, before.points);
+}
+
+TEST(Bohb, AFailedRunCountsAsTheWorstAtItsLevel) {
+  const CurveTable table = table_in(1, 200, 9);
+  const PolicySpec spec{.name = "bohb"};
+  const Bohb bohb(spec);
+  History history(study_of(table, 1e6, spec, 5, 1));
+  for (std::int64_t i = 0; i < 4; ++i) {
+    const TrialId id{i};
+    history.apply(TrialStarted{.trial = id,
+                               .config = table.configs[static_cast<std::size_t>(i)],
+                               .until = 1,
+                               .why = {.rule = "new", .numbers = {{"bracket", 0}, {"rung", 0}}}});
+    if (i == 0) {
+      history.apply(TrialFailed{.trial = id, .message = "diverged"});
+    } else {
+      history.apply(Measured{id, {1, -1e6 * static_cast<double>(i), 1.0}});
+      history.apply(SegmentDone{id});
+    }
+  }
+  const std::optional<LevelResults> data = bohb.model_data(history);
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->points.row(3).transpose(), bohb_point(table.space, table.configs[0]));
+}
+
+TEST(Bohb, PointsAndConfigurationsAreTwoWaysToWriteTheSame) {
+  const Space space({{.name = "rate", .domain = RealRange{1e-4, 1.0, Scale::log}},
+                     {.name = "layers", .domain = IntRange{1, 5}},
+                     {.name = "fixed", .domain = Constant{std::int64_t{3}}},
+                     {.name = "optimizer",
+                      .domain = Choice{.options = {std::string("sgd"), std::string("adam"), std::string("lamb")}}}});
+  const std::vector<Axis> axes = bohb_axes(space);
+  ASSERT_EQ(axes.size(), 3U);
+  EXPECT_EQ(axes[0].options, 0);
+  EXPECT_EQ(axes[1].options, 0);
+  EXPECT_EQ(axes[2].options, 3);
+  for (const char* name : {"sgd", "adam", "lamb"}) {
+    const Config config{{0.01, std::int64_t{4}, std::int64_t{3}, std::string(name)}};
+    const Config back = bohb_config(space, bohb_point(space, config));
+    EXPECT_EQ(back.values[1], config.values[1]);
+    EXPECT_EQ(back.values[3], config.values[3]);
+    EXPECT_NEAR(std::get<double>(back.values[0]), 0.01, 1e-12);
+  }
+}
+
+TEST(Bohb, NewConfigurationsGatherAroundTheBest) {
+  const auto near_the_peak = [](const std::vector<Event>& events) {
+    int near = 0;
+    int all = 0;
+    for (const Event& event : events) {
+      const auto* start = std::get_if<TrialStarted>(&event);
+      if (!start || index(start->trial) < 30) continue;
+      ++all;
+      if (std::abs(std::get<double>(start->config.values[0]) - 0.7) < 0.15) ++near;
+    }
+    return static_cast<double>(near) / all;
+  };
+  const CurveTable table = table_in(1, 1000, 9);
+  EXPECT_GT(near_the_peak(events_of(table, "bohb", 500.0)), 1.5 * near_the_peak(events_of(table, "hyperband", 500.0)));
+}
+
+}  // namespace
+}  // namespace bapi

@@ -1,0 +1,40 @@
+#include "bapi/policy/rungs.h"
+
+#include <gtest/gtest.h>
+
+namespace bapi {
+namespace {
+
+Trial trial_with(const std::vector<double>& values, TrialState state) {
+  Trial trial;
+  trial.state = state;
+  for (std::size_t i = 0; i < values.size(); ++i) trial.curve.append({static_cast<Epoch>(i) + 1, values[i], 1.0});
+  return trial;
+}
+
+TEST(Rungs, AProgramThatEndedStandsAtItsLastValueOnEveryRung) {
+  const Trial ended = trial_with({0.1, 0.3, 0.2}, TrialState::completed);
+  EXPECT_TRUE(has_reached(ended, 9));
+  EXPECT_EQ(value_at(ended, 9), 0.2);
+  EXPECT_EQ(value_at(ended, 2), 0.3);
+  EXPECT_FALSE(has_reached(trial_with({0.1, 0.3, 0.2}, TrialState::paused), 9));
+}
+
+TEST(Rungs, ATrialWithAnOpenSegmentDoesNotWait) {
+  Trial trial = trial_with({0.1}, TrialState::paused);
+  EXPECT_TRUE(waits(trial));
+  trial.segment_open = true;
+  EXPECT_FALSE(waits(trial));
+  EXPECT_FALSE(waits(trial_with({0.1}, TrialState::stopped)));
+}
+
+TEST(Rungs, AShareOfTheEpochsIsRoundedUpToAtLeastOne) {
+  EXPECT_EQ(share_of(0.1, 100), 10);
+  EXPECT_EQ(share_of(0.1, 50), 5);
+  EXPECT_EQ(share_of(0.1, 27), 3);
+  EXPECT_EQ(share_of(0.0, 27), 1);
+  EXPECT_EQ(share_of(1.0, 27), 27);
+}
+
+}  // namespace
+}  // namespace bapi
