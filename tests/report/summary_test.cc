@@ -81,7 +81,7 @@ TEST(Status, HasTheNamesThatScriptsRelyOn) {
   const Fields record = status_record(sample_history(), Controller::absent, "/x/checkpoint");
   const json status = json::parse(render(record, Format::json));
   EXPECT_EQ(status["name"], "sample");
-  EXPECT_EQ(status["policy"], "hyperband");
+  EXPECT_EQ(status["policy"], "bapi");
   EXPECT_EQ(status["state"], "interrupted");
   EXPECT_EQ(status["budget"]["total"], 100.0);
   EXPECT_EQ(status["budget"]["spent"], sample_history().budget().spent());
