@@ -30,8 +30,8 @@ TEST(SpecChange, WhatIsTrainedAndHowItIsJudgedIsFrozen) {
       {[](StudySpec& s) { s.budget.unit = "epochs"; }, "budget: epochs here, s in the study"},
       {[](StudySpec& s) { s.epochs.max = 10; }, "epochs.max: 10 here, 9 in the study"},
       {[](StudySpec& s) { s.seed = 1; }, "seed: 1 here, 0 in the study"},
-      {[](StudySpec& s) { s.policy.options["eta"] = std::int64_t{4}; },
-       "policy: hyperband eta=4 here, hyperband in the study"},
+      {[](StudySpec& s) { s.policy.options["horizon"] = std::int64_t{8}; },
+       "policy: bapi horizon=8 here, bapi in the study"},
       {[](StudySpec& s) { s.checkpoint = Checkpoint::none; }, "checkpoint: none here, kept in the study"},
       {[](StudySpec& s) { s.space = Space({s.space.params()[0]}); }, "parameters.units: only in the study"},
       {[](StudySpec& s) { s.pool = {sample_config(0.1, 32)}; }, "pool: another list of configurations"}};

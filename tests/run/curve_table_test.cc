@@ -101,8 +101,8 @@ TEST_P(SyntheticShapes, MakesAValidTableFromASeed) {
   EXPECT_GT(table.best(), table.median_final());
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, SyntheticShapes, testing::ValuesIn(curve_shapes()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(Shapes, SyntheticShapes, testing::ValuesIn(curve_shapes()), [](const auto& param_info) {
+  std::string name = param_info.param;
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 });
