@@ -1,5 +1,7 @@
 #include "bapi/policy/candidates.h"
 
+#include "bapi/policy/fresh.h"
+
 namespace bapi {
 
 std::vector<Candidate> paused_candidates(const History& history) {
@@ -17,10 +19,7 @@ std::vector<Candidate> paused_candidates(const History& history) {
 
 std::vector<Candidate> untried_rows(const History& history) {
   const std::vector<Config>& pool = history.spec().pool;
-  std::vector<bool> tried(pool.size(), false);
-  for (const Trial& trial : history.trials()) {
-    if (trial.pool_row >= 0) tried[static_cast<std::size_t>(trial.pool_row)] = true;
-  }
+  const std::vector<bool> tried = tried_rows(history);
   std::vector<Candidate> candidates;
   for (std::size_t row = 0; row < pool.size(); ++row) {
     if (!tried[row]) candidates.push_back(new_candidate(history, pool[row], static_cast<int>(row)));

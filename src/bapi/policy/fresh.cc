@@ -16,6 +16,8 @@ std::vector<int> shuffled(int n, Rng rng) {
   return order;
 }
 
+}  // namespace
+
 std::vector<bool> tried_rows(const History& history) {
   std::vector<bool> tried(history.spec().pool.size(), false);
   for (const Trial& trial : history.trials()) {
@@ -23,8 +25,6 @@ std::vector<bool> tried_rows(const History& history) {
   }
   return tried;
 }
-
-}  // namespace
 
 std::optional<Config> fresh_config(const History& history) {
   const StudySpec& spec = history.spec();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "bapi/study/history.h"
 
@@ -10,6 +11,9 @@ namespace bapi {
 // k is the number of trials so far. All policies draw from the same sequence, so that comparisons are paired.
 // From a pool: its rows in a random order without replacement; nullopt when all have been tried.
 std::optional<Config> fresh_config(const History& history);
+
+// Which rows of the study's pool have a trial, by row; empty without a pool.
+std::vector<bool> tried_rows(const History& history);
 
 // What to answer when no new configuration is left.
 inline constexpr const char* kPoolExhausted = "every configuration has been tried";
