@@ -24,6 +24,10 @@ using Ending = TrainingProcess::Ending;
 // come from the files themselves and do not suffer.
 constexpr double kPause = 0.005;  // seconds
 
+// The same while no program is about to end its segment: then no decision waits for the reports, and those of fast
+// programs are recorded together.
+constexpr double kGatheringPause = 0.05;  // seconds
+
 // Where the kernel has no inotify instance left, files are looked at this often.
 constexpr double kLookEvery = 0.02;  // seconds
 
@@ -177,9 +181,9 @@ void ProcessEvaluator::read_reports(TrainingProcess& process) {
 }
 
 void ProcessEvaluator::take_reports(TrainingProcess& process, const std::vector<TimedReport>& reports) {
+  if (!reports.empty()) process.heard(reports.size(), clock_.now());
   for (const TimedReport& timed : reports) {
     if (process.deaf()) return;
-    process.heard(clock_.now());
     const Reading reading = process.account().take(timed.report, timed.at, facts_);
     close_segment_if_done(process.trial());
     if (reading.kind == Reading::Kind::beyond) {
@@ -280,6 +284,20 @@ double ProcessEvaluator::next_deadline() const {
   return more_to_read_ ? last_look_ : next;
 }
 
+// Whether it may reach the end of its segment, or has, before the next look after a long pause.
+bool ProcessEvaluator::ends_segment_soon(const TrainingProcess& process) const {
+  const TrialEntry& entry = trials_.at(process.trial());
+  if (!entry.segment) return true;
+  const Epoch epochs_to_go = entry.segment->until - entry.progress.last_epoch();
+  return epochs_to_go * process.seconds_per_report() < 2.0 * kGatheringPause;
+}
+
+double ProcessEvaluator::pause() const {
+  const bool soon = std::any_of(
+      processes_.begin(), processes_.end(), [&](const auto& process) { return ends_segment_soon(*process); });
+  return soon ? kPause : kGatheringPause;
+}
+
 // Wakes up when a program ends, or, after the pause, when a file has grown.
 void ProcessEvaluator::sleep_until(double instant) {
   std::vector<pollfd> events;
@@ -289,8 +307,8 @@ void ProcessEvaluator::sleep_until(double instant) {
     return ::poll(events.data(), events.size(), static_cast<int>(std::ceil(1e3 * std::clamp(seconds, 0.0, 3600.0)))) >
            0;
   };
-  const double pause = std::min(instant, last_look_ + kPause) - clock_.now();
-  if (pause > 0.0 && sleep(pause)) return;
+  const double pause_left = std::min(instant, last_look_ + pause()) - clock_.now();
+  if (pause_left > 0.0 && sleep(pause_left)) return;
   if (changes_) events.push_back({.fd = changes_.get(), .events = POLLIN, .revents = 0});
   sleep(instant - clock_.now());
   std::array<char, 4096> ignored;

@@ -67,6 +67,8 @@ class ProcessEvaluator : public Evaluator {
   void fail(TrainingProcess& process, const std::string& why);
   void forget_recorded();
   double next_deadline() const;
+  bool ends_segment_soon(const TrainingProcess& process) const;
+  double pause() const;
   void sleep_until(double instant);
 
   const StudySpec spec_;

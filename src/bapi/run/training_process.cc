@@ -151,6 +151,11 @@ std::vector<TimedReport> TrainingProcess::timed(ReportReader::Batch batch, doubl
   return spread(std::move(batch.reports), charged, std::clamp(batch.written_at, std::min(charged, now), now));
 }
 
+void TrainingProcess::heard(std::size_t reports, double now) {
+  seconds_per_report_ = (now - last_heard_) / static_cast<double>(reports);
+  last_heard_ = now;
+}
+
 void TrainingProcess::end(Ending why, double grace, double now) {
   ending_ = why;
   kill_at_ = now + grace;

@@ -52,7 +52,8 @@ class TrainingProcess {
   // What it has said since the last call. `more_to_read` is set if there is more at once.
   std::vector<TimedReport> read(double now, bool& more_to_read);
   std::vector<TimedReport> read_rest(double now);
-  void heard(double now) { last_heard_ = now; }
+  void heard(std::size_t reports, double now);
+  double seconds_per_report() const { return seconds_per_report_; }  // lately; 0 before the first
 
   // After a failure, or past the last epoch that is paid for, it may say what it likes.
   void stop_listening() { deaf_ = true; }
@@ -93,6 +94,7 @@ class TrainingProcess {
   bool deaf_ = false;
   double kill_at_ = 0.0;
   double last_heard_;
+  double seconds_per_report_ = 0.0;
   double last_sign_of_life_;
   int warnings_ = 0;
 };
