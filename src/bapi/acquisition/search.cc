@@ -79,7 +79,16 @@ std::vector<ScoredPoint> search_cube(const SearchObjective& objective,
                                      const SearchOptions& options,
                                      Rng& rng) {
   options.validate();
-  const Matrix screen = decoded(raw_points(dimensions, anchors, options.raw_points, rng), decode);
+  return search_among(objective, raw_points(dimensions, anchors, options.raw_points, rng), decode, options);
+}
+
+std::vector<ScoredPoint> search_among(const SearchObjective& objective,
+                                      const Matrix& screen_points,
+                                      const Decoder& decode,
+                                      const SearchOptions& options) {
+  options.validate();
+  const Eigen::Index dimensions = screen_points.rows();
+  const Matrix screen = decoded(screen_points, decode);
   const std::vector<Eigen::Index> order = ranking(objective.screen(screen));
   const Matrix starts = best_distinct(screen, order, options.starts);
   if (starts.cols() == 0) return {};

@@ -51,4 +51,10 @@ std::vector<ScoredPoint> search_cube(const SearchObjective& objective,
                                      const SearchOptions& options,
                                      Rng& rng);
 
+// The same with a screen of the caller's own, d x m; options.raw_points does not matter.
+std::vector<ScoredPoint> search_among(const SearchObjective& objective,
+                                      const Matrix& screen,
+                                      const Decoder& decode,
+                                      const SearchOptions& options);
+
 }  // namespace bapi

@@ -12,6 +12,7 @@
 #include "bapi/policy/bohb.h"
 #include "bapi/policy/ei.h"
 #include "bapi/policy/hyperband.h"
+#include "bapi/policy/ms_ei.h"
 #include "bapi/policy/random_search.h"
 #include "bapi/policy/step_by_step.h"
 #include "bapi/policy/top_k.h"
@@ -41,6 +42,10 @@ const std::vector<Entry>& entries() {
     list.push_back(entry<Hyperband>());
     list.push_back(entry<Asha>());
     list.push_back(entry<ExpectedImprovement>());
+    for (const std::string& preset : MultiStepImprovement::presets()) {
+      list.push_back({MultiStepImprovement::info(preset),
+                      [](const PolicySpec& spec) { return std::make_unique<MultiStepImprovement>(spec); }});
+    }
     for (const std::string& preset : TopK::presets()) {
       list.push_back({TopK::info(preset), [](const PolicySpec& spec) { return std::make_unique<TopK>(spec); }});
     }

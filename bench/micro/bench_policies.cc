@@ -1,0 +1,177 @@
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <string>
+
+#include "bapi/base/match.h"
+#include "bapi/policy/configuration_model.h"
+#include "bapi/policy/registry.h"
+#include "report.h"
+#include "synthetic.h"
+
+// Time of one decision of the rivals on one thread, d = 6, no pool, values from a random-Fourier Gaussian process. As a
+// floor stands what no policy of its kind can do without: fitting the model of the configurations once, and for bohb
+// the decision of random search.
+namespace bapi::bench {
+namespace {
+
+constexpr int kDim = 6;
+constexpr Epoch kEpochs = 27;
+
+// Curves that rise towards the value of their configuration at its own price.
+class Trainer {
+ public:
+  explicit Trainer(History& history) : history_(history), value_(kDim, 0.4, rng_) {}
+
+  // Carries a decision out at once.
+  void obey(const Decision& decision) {
+    std::visit(Match{[&](const Start& start) {
+                       const TrialId id{std::ssize(history_.trials())};
+                       history_.apply(
+                           TrialStarted{.trial = id, .config = start.config, .until = start.until, .why = start.why});
+                       train(id, start.until);
+                     },
+                     [&](const Resume& resume) {
+                       history_.apply(TrialResumed{.trial = resume.trial, .until = resume.until, .why = resume.why});
+                       train(resume.trial, resume.until);
+                     },
+                     [&](const Stop& stop) { history_.apply(TrialStopped{.trial = stop.trial, .why = stop.why}); },
+                     [](const auto&) {}},
+               decision);
+  }
+
+ private:
+  void train(TrialId id, Epoch until) {
+    const Vector x = history_.spec().space.encode(history_.trial(id).config);
+    for (Epoch t = history_.trial(id).curve.last_epoch() + 1; t <= until; ++t) {
+      history_.apply(Measured{id, {t, value_(x) - 1.0 / t, 1.0 + x[0] + x[1]}});
+    }
+    history_.apply(SegmentDone{id});
+  }
+
+  History& history_;
+  Rng rng_{3};
+  RandomFourierFunction value_;
+};
+
+History empty_history() {
+  std::vector<Param> params;
+  for (int j = 0; j < kDim; ++j)
+    params.push_back({.name = std::string(1, static_cast<char>('a' + j)), .domain = RealRange{}});
+  StudySpec spec{.name = "bench"};
+  spec.budget = {.limit = 1e6, .meter = Meter::reported};
+  spec.epochs = {.min = 1, .max = kEpochs};
+  spec.space = Space(params);
+  return History(spec);
+}
+
+// What `policy` has seen after `decisions` of its own.
+History history_of(const std::string& policy, int decisions) {
+  History history = empty_history();
+  Trainer trainer(history);
+  const std::unique_ptr<Policy> decide = make_policy({.name = policy});
+  for (int i = 0; i < decisions; ++i) {
+    Rng rng(static_cast<std::uint64_t>(i));
+    trainer.obey(decide->ask(history, rng));
+  }
+  return history;
+}
+
+double thread_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+template <typename Work>
+double best_seconds(Work work) {
+  double best = 1e9;
+  for (int i = 0; i < 5; ++i) {
+    const double start = thread_seconds();
+    work();
+    best = std::min(best, thread_seconds() - start);
+  }
+  return best;
+}
+
+void ask(benchmark::State& state, const PolicySpec& spec, const History& history, int n, double floor, double target) {
+  const std::unique_ptr<Policy> policy = make_policy(spec);
+  for (auto _ : state) {
+    Rng rng(7);
+    benchmark::DoNotOptimize(policy->ask(history, rng));
+  }
+  state.counters["n"] = n;
+  state.counters["floor_s"] = floor;
+  state.counters["target_s"] = target;
+}
+
+template <typename Body>
+void add(const std::string& name, Body body) {
+  benchmark::RegisterBenchmark(name.c_str(), body)
+      ->Unit(benchmark::kMillisecond)
+      ->MinTime(0.1)
+      ->Repetitions(3)
+      ->ComputeStatistics("min", [](const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); })
+      ->ReportAggregatesOnly(true);
+}
+
+void register_all() {
+  const History many = history_of("bohb", 1000);
+  const double drawing = best_seconds([&] {
+    Rng rng(7);
+    benchmark::DoNotOptimize(make_policy({.name = "random"})->ask(many, rng));
+  });
+  add("bohb", [=](benchmark::State& s) { ask(s, {.name = "bohb"}, many, 1000, drawing, 1e-3); });
+
+  struct Case {
+    PolicySpec policy;
+    std::string name;
+    double target;
+  };
+  const std::string mean = "mean";
+  const std::vector<Case> cases = {
+      {{.name = "ei"}, "ei", 0.0},
+      {{.name = "ms-ei", .options = {{"fantasies", mean}}}, "ms-ei, path of means", 0.0},
+      {{.name = "ms-ei-2"}, "ms-ei-2", 0.0},
+      {{.name = "ms-ei"}, "ms-ei", 1.0},
+  };
+  const int n = 60;
+  const History full_runs = history_of("random", n);
+  const double fitting = best_seconds([&] {
+    Rng rng(7);
+    benchmark::DoNotOptimize(fit_configurations(full_runs, rng));
+  });
+  for (const Case& each : cases) {
+    add(each.name, [=](benchmark::State& s) { ask(s, each.policy, full_runs, n, fitting, each.target); });
+  }
+}
+
+// Takes `name VALUE` out of the arguments and returns VALUE; empty if it is not there.
+std::string take_option(const char* name, int& argc, char** argv) {
+  for (int i = 1; i + 1 < argc; ++i) {
+    if (std::strcmp(argv[i], name) != 0) continue;
+    std::string value = argv[i + 1];
+    std::copy(argv + i + 2, argv + argc, argv + i);
+    argc -= 2;
+    return value;
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace bapi::bench
+
+int main(int argc, char** argv) {
+  const std::string json = bapi::bench::take_option("--json", argc, argv);
+  bapi::bench::take_option("--dir", argc, argv);  // every benchmark is given a scratch directory; this one needs none
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  bapi::bench::register_all();
+  bapi::bench::FigureReporter reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  bapi::bench::print_table(reporter.figures());
+  if (!json.empty()) bapi::bench::write_json(reporter.figures(), json);
+  return 0;
+}

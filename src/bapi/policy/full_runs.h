@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+
+#include "bapi/policy/candidates.h"
+#include "bapi/policy/configuration_model.h"
+#include "bapi/policy/initial_design.h"
+
+namespace bapi {
+
+// What policies have in common that train every run to the end and choose by a model of the configurations.
+
+// What to do before a model can be fitted: finish a run that the budget once cut short, then the initial design, until
+// a run has finished.
+std::optional<Decision> before_model(const History& history, const InitialDesign& design);
+
+// The configuration whose expected improvement is largest, to the end; a further run of the design if there is none.
+Decision largest_improvement(const History& history,
+                             const ConfigurationModel& model,
+                             const InitialDesign& design,
+                             Rng& rng);
+
+// Where a search of the cube leads to: the nearest row of the pool that was not tried, or the nearest valid
+// configuration.
+class NewConfigurations {
+ public:
+  explicit NewConfigurations(const History& history);
+
+  // Nothing if the pool has been tried, or that configuration has.
+  std::optional<Candidate> nearest(const Vector& x) const;
+
+ private:
+  const History& history_;
+  std::vector<Candidate> rows_;
+  Matrix x_;  // of the rows
+};
+
+// What a model says of a configuration, for the log: prediction, its deviation and the incumbent, in the user's units.
+std::vector<std::pair<std::string, double>> forecast_numbers(const History& history,
+                                                             const ConfigurationModel& model,
+                                                             const Vector& x);
+
+}  // namespace bapi
