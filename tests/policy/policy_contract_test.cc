@@ -19,6 +19,9 @@ std::vector<std::string> all_names() {
 // Searches that take a second by default are made short: the laws do not depend on how thorough they are.
 PolicySpec brisk(const std::string& name) {
   if (name == "ms-ei") return {.name = name, .options = {{"steps", std::int64_t{3}}, {"starts", std::int64_t{1}}}};
+  if (name == "binoculars") {
+    return {.name = name, .options = {{"draws", std::int64_t{32}}, {"starts", std::int64_t{2}}}};
+  }
   return {.name = name};
 }
 
