@@ -136,6 +136,7 @@ void register_all() {
       {{.name = "ms-ei", .options = {{"fantasies", mean}}}, "ms-ei, path of means", 0.0},
       {{.name = "ms-ei-2"}, "ms-ei-2", 0.0},
       {{.name = "ms-ei"}, "ms-ei", 1.0},
+      {{.name = "bms-ei"}, "bms-ei", 0.3},
       {{.name = "binoculars"}, "binoculars", 0.0},
   };
   const int n = 60;

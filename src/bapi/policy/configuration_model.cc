@@ -50,13 +50,6 @@ std::vector<Eigen::Index> evenly(Eigen::Index n, Eigen::Index most) {
   return chosen;
 }
 
-GpParameters fitted(const Rows& rows, const Vector& y, Rng& rng) {
-  const std::vector<Eigen::Index> subset = evenly(rows.size(), kFitRows);
-  const Vector values = y(subset);
-  return fit(rows.select(subset), values, structure(rows.dim()), {.priors = HyperPriors::for_configurations()}, rng)
-      .gp.parameters();
-}
-
 void append_running(const History& history, ExactGp& gp) {
   for (const Trial& trial : history.trials()) {
     if (!trial.segment_open) continue;
@@ -71,12 +64,20 @@ bool has_finished_trial(const History& history) {
   return std::any_of(history.trials().begin(), history.trials().end(), finished);
 }
 
+ExactGp fit_over_configurations(const Rows& rows, const Vector& y, Rng& rng) {
+  const std::vector<Eigen::Index> subset = evenly(rows.size(), kFitRows);
+  const Vector values = y(subset);
+  const FitResult fitted =
+      fit(rows.select(subset), values, structure(rows.dim()), {.priors = HyperPriors::for_configurations()}, rng);
+  return ExactGp(rows, y, fitted.gp.parameters());
+}
+
 ConfigurationModel fit_configurations(const History& history, Rng& rng) {
   check(has_finished_trial(history), "fit_configurations: there is nothing to learn from yet");
   const Outcomes data = outcomes(history);
   const Response response = standardised_response(data.values);
   const Rows rows = Rows::at_configurations(data.x);
-  ExactGp gp(rows, response.y, fitted(rows, response.y, rng));
+  ExactGp gp = fit_over_configurations(rows, response.y, rng);
   append_running(history, gp);
   return {.gp = std::move(gp), .scale = response.scale, .best = response.y.maxCoeff()};
 }

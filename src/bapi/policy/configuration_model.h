@@ -19,6 +19,9 @@ struct ConfigurationModel {
 // Deterministic given the stream. Requires has_finished_trial().
 ConfigurationModel fit_configurations(const History& history, Rng& rng);
 
+// The kind of Gaussian process behind it, fitted to any standardised values of configurations.
+ExactGp fit_over_configurations(const Rows& rows, const Vector& y, Rng& rng);
+
 bool has_finished_trial(const History& history);
 
 }  // namespace bapi

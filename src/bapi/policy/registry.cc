@@ -10,6 +10,7 @@
 #include "bapi/policy/asha.h"
 #include "bapi/policy/bapi.h"
 #include "bapi/policy/binoculars.h"
+#include "bapi/policy/bms_ei.h"
 #include "bapi/policy/bohb.h"
 #include "bapi/policy/ei.h"
 #include "bapi/policy/hyperband.h"
@@ -47,6 +48,7 @@ const std::vector<Entry>& entries() {
       list.push_back({MultiStepImprovement::info(preset),
                       [](const PolicySpec& spec) { return std::make_unique<MultiStepImprovement>(spec); }});
     }
+    list.push_back(entry<BudgetedMultiStep>());
     list.push_back(entry<Binoculars>());
     for (const std::string& preset : TopK::presets()) {
       list.push_back({TopK::info(preset), [](const PolicySpec& spec) { return std::make_unique<TopK>(spec); }});

@@ -5,15 +5,13 @@
 namespace bapi {
 namespace {
 
-constexpr int kRawTrees = 512;
-
 // Single points that starts are put together from.
 constexpr int kPromising = 32;
 
 }  // namespace
 
-Matrix tree_starts(const ConfigurationModel& model, const FantasyTree& tree, Rng& rng) {
-  return tree_screen(tree, kRawTrees, promising_points(model.gp, model.best, kPromising, rng), rng);
+Matrix tree_starts(const ConfigurationModel& model, const FantasyTree& tree, Rng& rng, int count) {
+  return tree_screen(tree, count, promising_points(model.gp, model.best, kPromising, rng), rng);
 }
 
 SearchOptions tree_ascents(int starts) {

@@ -5,8 +5,8 @@
 
 namespace bapi {
 
-// Where a search over trees begins: see tree_screen().
-Matrix tree_starts(const ConfigurationModel& model, const FantasyTree& tree, Rng& rng);
+// Where a search over trees begins, (d nodes) x count: see tree_screen().
+Matrix tree_starts(const ConfigurationModel& model, const FantasyTree& tree, Rng& rng, int count = 512);
 
 // Settings of that search.
 SearchOptions tree_ascents(int starts);

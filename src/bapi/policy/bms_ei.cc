@@ -1,0 +1,154 @@
+#include "bapi/policy/bms_ei.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "bapi/acquisition/cost_cooling.h"
+#include "bapi/math/quasi_random.h"
+#include "bapi/policy/full_runs.h"
+#include "bapi/policy/options.h"
+#include "bapi/policy/tree_choice.h"
+
+namespace bapi {
+namespace {
+
+constexpr const char* kPlanned = "planned_budget";
+constexpr const char* kSmallest = "smallest_cost";
+
+// Fantasies after the first, second and third decision of the tree; one each after later ones.
+constexpr int kFantasies[] = {4, 4, 2};
+
+// Of the search for single points: raw points and ascents per parameter.
+constexpr int kRawPerDimension = 50;
+constexpr int kStartsPerDimension = 5;
+constexpr int kRawTreesPerDimension = 200;
+
+FantasyTree look_ahead(int steps, bool several, Rng& rng) {
+  if (!several) return FantasyTree::path(steps);
+  std::vector<std::vector<Fantasy>> stages;
+  for (int k = 0; k + 1 < steps; ++k) {
+    const int count = k < std::ssize(kFantasies) ? kFantasies[k] : 1;
+    const Matrix normals = normal_base_samples(count, 2, rng);
+    std::vector<Fantasy> stage;
+    for (int i = 0; i < count; ++i) stage.push_back({normals(i, 0), normals(i, 1), 1.0 / count});
+    stages.push_back(std::move(stage));
+  }
+  return FantasyTree(stages);
+}
+
+// A random observation at x, as the model predicts it; the model learns it.
+double observe(ExactGp& gp, const Rows& x, Rng& rng) {
+  const Moments at = gp.predict(x);
+  const double y = at.mean[0] + std::sqrt(at.variance[0] + gp.parameters().noise) * rng.normal();
+  gp.append(x, Vector::Constant(1, y));
+  return y;
+}
+
+void keep(const BudgetSchedule& schedule, Rationale& why) {
+  why.numbers.emplace_back(kPlanned, schedule.planned);
+  why.numbers.emplace_back(kSmallest, schedule.smallest);
+}
+
+}  // namespace
+
+PolicyInfo BudgetedMultiStep::info() {
+  return {.name = "bms-ei",
+          .summary = "expected improvement over the next full runs that the budget can pay for",
+          .options = {{"steps", "4", "full runs to look ahead; 1 to 6"},
+                      {"fantasies", "mean", "mean (one per run: a path), or tree (4, 4 and 2 per run)"},
+                      {"starts", "20", "ascents of the search over trees; 1 to 100"},
+                      {"initial_runs", "auto", "runs before the first model; auto (parameters + 1) or 1 to 1000"}}};
+}
+
+BudgetedMultiStep::BudgetedMultiStep(const PolicySpec& spec) {
+  const OptionReader options(spec, info());
+  steps_ = options.integer("steps", steps_, 1, 6);
+  tree_ = options.word("fantasies", "mean", {"mean", "tree"}) == "tree";
+  starts_ = options.integer("starts", starts_, 1, 100);
+  design_.runs = static_cast<int>(options.real_or("initial_runs", "auto", std::nullopt, 1.0, 1000.0).value_or(0.0));
+}
+
+std::optional<BudgetSchedule> BudgetSchedule::after(Cost paid) const {
+  if (!(planned - paid > smallest)) return std::nullopt;
+  return BudgetSchedule{.planned = planned - paid, .smallest = smallest};
+}
+
+std::optional<BudgetSchedule> continued_schedule(const History& history, const FullRunCost& cost) {
+  if (history.trials().empty()) return std::nullopt;
+  const Trial& last = history.trials().back();
+  const std::optional<double> planned = last.why.number(kPlanned);
+  const std::optional<double> smallest = last.why.number(kSmallest);
+  if (!planned || !smallest) return std::nullopt;
+  const Cost paid = last.segment_open
+                        ? std::max(last.segment_spent, cost.median(history.spec().space.encode(last.config)))
+                        : last.spent();
+  return BudgetSchedule{.planned = *planned, .smallest = *smallest}.after(paid);
+}
+
+BudgetSchedule new_schedule(
+    const ConfigurationModel& model, const FullRunCost& cost, int steps, Cost total, Cost left, Rng& rng) {
+  ExactGp values = model.gp;
+  ExactGp log_costs = cost.gp;
+  double best = model.best;
+  Cost imagined = left;
+  Cost sum = 0.0;
+  Cost smallest = std::numeric_limits<Cost>::infinity();
+  const auto d = static_cast<int>(values.rows().dim());
+  const SearchOptions search{.raw_points = kRawPerDimension * d,
+                             .starts = kStartsPerDimension * d,
+                             .ascent = {.max_iterations = 100, .relative_tolerance = 1e-6}};
+  for (int step = 0; step < steps; ++step) {
+    const double a = std::max(0.0, imagined / total);
+    const SearchObjective objective =
+        cooled_objective({.values = values, .best = best, .log_costs = log_costs, .log_cost_unit = cost.unit}, a);
+    const std::vector<ScoredPoint> found = search_cube(objective, d, Matrix(d, 0), {}, search, rng);
+    if (found.empty()) break;
+    const Rows x = Rows::at_configurations(found.front().x.transpose());
+    best = std::max(best, observe(values, x, rng));
+    const Cost paid = std::exp(cost.unit.undo(observe(log_costs, x, rng)));
+    sum += paid;
+    smallest = std::min(smallest, paid);
+    imagined -= paid;
+  }
+  return {.planned = std::min(sum, left), .smallest = std::min(smallest, left)};
+}
+
+Decision BudgetedMultiStep::ask(const History& history, Rng& rng) {
+  if (const std::optional<Decision> first = before_model(history, design_)) return *first;
+  Rng model_stream = rng.fork("model");
+  const ConfigurationModel model = fit_configurations(history, model_stream);
+  Rng cost_stream = rng.fork("cost");
+  const FullRunCost cost = fit_full_run_cost(history, cost_stream);
+
+  const Cost left = left_after_running(history, cost);
+  Rng schedule_stream = rng.fork("schedule");
+  std::optional<BudgetSchedule> schedule = continued_schedule(history, cost);
+  if (!schedule) schedule = new_schedule(model, cost, steps_, history.budget().total(), left, schedule_stream);
+  const Cost budget = std::min(schedule->planned, left);
+
+  Rng fantasy_stream = rng.fork("fantasies");
+  const FantasyTree ahead = look_ahead(steps_, tree_, fantasy_stream);
+  Rng search_stream = rng.fork("trees");
+  const SearchObjective objective = budgeted_objective(
+      {.values = model.gp, .best = model.best, .log_costs = cost.gp, .log_cost_unit = cost.unit}, ahead, budget);
+  const int raw = kRawTreesPerDimension * history.spec().space.encoded_dim();
+  const std::optional<TreeChoice> choice =
+      best_root(history, objective, ahead, tree_starts(model, ahead, search_stream, raw), tree_ascents(starts_));
+  if (!choice) {
+    Decision any = design_.next(history);
+    if (Start* start = std::get_if<Start>(&any)) {
+      start->why = {.rule = "nothing fits the budget: any"};
+      keep(*schedule, start->why);
+    }
+    return any;
+  }
+  Rationale why{.rule = "largest improvement within a budget",
+                .numbers = forecast_numbers(history, model, choice->root.x)};
+  why.numbers.emplace_back("log_value", choice->log_score);
+  why.numbers.emplace_back("cost", cost.median(choice->root.x));
+  keep(*schedule, why);
+  return train(choice->root, history.spec().epochs.max, 0.0, std::move(why));
+}
+
+}  // namespace bapi
