@@ -138,6 +138,7 @@ void register_all() {
       {{.name = "ms-ei"}, "ms-ei", 1.0},
       {{.name = "bms-ei"}, "bms-ei", 0.3},
       {{.name = "binoculars"}, "binoculars", 0.0},
+      {{.name = "glasses"}, "glasses", 0.0},
   };
   const int n = 60;
   const History full_runs = history_of("random", n);

@@ -22,6 +22,7 @@ PolicySpec brisk(const std::string& name) {
   if (name == "binoculars") {
     return {.name = name, .options = {{"draws", std::int64_t{32}}, {"starts", std::int64_t{2}}}};
   }
+  if (name == "glasses") return {.name = name, .options = {{"draws", std::int64_t{32}}}};
   return {.name = name};
 }
 

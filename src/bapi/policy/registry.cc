@@ -13,6 +13,7 @@
 #include "bapi/policy/bms_ei.h"
 #include "bapi/policy/bohb.h"
 #include "bapi/policy/ei.h"
+#include "bapi/policy/glasses.h"
 #include "bapi/policy/hyperband.h"
 #include "bapi/policy/ms_ei.h"
 #include "bapi/policy/random_search.h"
@@ -50,6 +51,7 @@ const std::vector<Entry>& entries() {
     }
     list.push_back(entry<BudgetedMultiStep>());
     list.push_back(entry<Binoculars>());
+    list.push_back(entry<Glasses>());
     for (const std::string& preset : TopK::presets()) {
       list.push_back({TopK::info(preset), [](const PolicySpec& spec) { return std::make_unique<TopK>(spec); }});
     }

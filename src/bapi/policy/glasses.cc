@@ -1,0 +1,164 @@
+#include "bapi/policy/glasses.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "bapi/acquisition/penalised_future.h"
+#include "bapi/acquisition/tree_search.h"
+#include "bapi/math/quasi_random.h"
+#include "bapi/policy/full_runs.h"
+#include "bapi/policy/new_configs.h"
+#include "bapi/policy/options.h"
+
+namespace bapi {
+namespace {
+
+constexpr int kRawPoints = 512;  // first points that are screened where there is no pool
+constexpr int kSearches = 5;     // of the best, looked at closely
+constexpr int kRounds = 3;       // of a search: guess the future, then move the first point with the future held
+
+// A first point followed by its future, as one column.
+class Utility {
+ public:
+  Utility(const ConfigurationModel& model, int horizon, const Matrix& normals, Rng& rng)
+      : d_(model.gp.rows().dim()),
+        path_(FantasyTree::path(horizon)),
+        normals_(normals),
+        future_(model.gp, model.best, rng),
+        objective_(joint_objective(model.gp, path_, model.best, normals_)) {}
+
+  Utility(const Utility&) = delete;
+  Utility& operator=(const Utility&) = delete;
+
+  double lipschitz() const { return future_.lipschitz(); }
+
+  // Log utilities of first points (d x m) with roughly guessed futures.
+  Vector screen(const Matrix& firsts) const {
+    Matrix points(d_ * path_.nodes(), firsts.cols());
+    for (Eigen::Index i = 0; i < firsts.cols(); ++i) {
+      points.col(i) = joined(firsts.col(i), future_.rough(firsts.col(i), path_.nodes() - 1));
+    }
+    return objective_.score(points);
+  }
+
+  double at(const Vector& first) const {
+    return objective_.score(joined(first, future_.refined(first, path_.nodes() - 1)))[0];
+  }
+
+  // Moves the first point uphill while its future stays.
+  Vector moved(const Vector& first) const {
+    const Vector start = joined(first, future_.refined(first, path_.nodes() - 1));
+    Box box{start, start};
+    box.low.head(d_).setZero();
+    box.high.head(d_).setOnes();
+    const Objective climb = [&](const Vector& points, Vector& gradient) {
+      Vector value(1);
+      Matrix gradients(points.size(), 1);
+      objective_.ascend(points, value, gradients);
+      gradient = gradients.col(0);
+      return value[0];
+    };
+    return maximize(climb, box, start, {.max_iterations = 30, .relative_tolerance = 1e-5}).x.head(d_);
+  }
+
+ private:
+  Vector joined(const Vector& first, const Matrix& future) const {
+    Vector points(d_ * path_.nodes());
+    points << first, future.reshaped();
+    return points;
+  }
+
+  Eigen::Index d_;
+  FantasyTree path_;
+  const Matrix& normals_;
+  PenalisedFuture future_;
+  SearchObjective objective_;
+};
+
+struct Valued {
+  Candidate candidate;
+  double log_utility = 0.0;
+};
+
+// The best of the candidates: all are screened, a few looked at closely.
+std::optional<Valued> best_of(const Utility& utility, const std::vector<Candidate>& candidates) {
+  const Vector scores = utility.screen(stacked(candidates).transpose());
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return scores[static_cast<Eigen::Index>(a)] > scores[static_cast<Eigen::Index>(b)];
+  });
+  order.resize(std::min(order.size(), static_cast<std::size_t>(kSearches)));
+  std::optional<Valued> best;
+  for (const std::size_t i : order) {
+    const double log_utility = utility.at(candidates[i].x);
+    if (!best || log_utility > best->log_utility) best = Valued{candidates[i], log_utility};
+  }
+  return best;
+}
+
+// First points of the cube: a screen, then alternately a new guess of the future and a move.
+std::vector<Candidate> searched(const History& history, const Utility& utility, Rng& rng) {
+  const int d = history.spec().space.encoded_dim();
+  Matrix firsts = scrambled_sobol_points(kRawPoints, d, rng).transpose();
+  for (Eigen::Index i = 0; i < firsts.cols(); ++i) {
+    firsts.col(i) = nearest_valid(history.spec().space, firsts.col(i));
+  }
+  const Vector scores = utility.screen(firsts);
+  std::vector<Eigen::Index> order(static_cast<std::size_t>(scores.size()));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](Eigen::Index a, Eigen::Index b) { return scores[a] > scores[b]; });
+  const NewConfigurations new_configurations(history);
+  std::vector<Candidate> candidates;
+  const auto offer = [&](const Vector& x) {
+    if (std::optional<Candidate> candidate = new_configurations.nearest(x)) candidates.push_back(*std::move(candidate));
+  };
+  for (int k = 0; k < kSearches; ++k) {
+    Vector first = firsts.col(order[static_cast<std::size_t>(k)]);
+    offer(first);
+    for (int round = 0; round < kRounds; ++round) first = utility.moved(first);
+    offer(first);
+  }
+  return candidates;
+}
+
+}  // namespace
+
+PolicyInfo Glasses::info() {
+  return {.name = "glasses",
+          .summary = "full runs valued together with a guess of the runs after them",
+          .options = {{"horizon", "4", "runs valued together; 2 to 16"},
+                      {"draws", "512", "draws that the joint improvement is averaged over; 16 to 100000"},
+                      {"initial_runs", "auto", "runs before the first model; auto (parameters + 1) or 1 to 1000"}}};
+}
+
+Glasses::Glasses(const PolicySpec& spec) {
+  const OptionReader options(spec, info());
+  horizon_ = options.integer("horizon", horizon_, 2, 16);
+  draws_ = options.integer("draws", draws_, 16, 100000);
+  design_.runs = static_cast<int>(options.real_or("initial_runs", "auto", std::nullopt, 1.0, 1000.0).value_or(0.0));
+}
+
+Decision Glasses::ask(const History& history, Rng& rng) {
+  if (const std::optional<Decision> first = before_model(history, design_)) return *first;
+  Rng model_stream = rng.fork("model");
+  const ConfigurationModel model = fit_configurations(history, model_stream);
+  Rng draw_stream = rng.fork("draws");
+  const Matrix normals = normal_base_samples(draws_, horizon_ - 1, draw_stream).transpose();
+  Rng future_stream = rng.fork("future");
+  const Utility utility(model, horizon_, normals, future_stream);
+  Rng search_stream = rng.fork("first points");
+  const std::vector<Candidate> candidates =
+      history.spec().pool.empty() ? searched(history, utility, search_stream) : untried_rows(history);
+  if (candidates.empty()) return design_.next(history);
+  const std::optional<Valued> choice = best_of(utility, candidates);
+  if (!choice) return design_.next(history);
+  Rationale why{.rule = "largest improvement with its future",
+                .numbers = forecast_numbers(history, model, choice->candidate.x)};
+  why.numbers.emplace_back("log_utility", choice->log_utility);
+  why.numbers.emplace_back("steepest_slope", utility.lipschitz());
+  return train(choice->candidate, history.spec().epochs.max, 0.0, std::move(why));
+}
+
+}  // namespace bapi
