@@ -1,7 +1,6 @@
 #include "bapi/cli/controller.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <memory>
@@ -14,7 +13,7 @@
 #include "bapi/cli/live_view.h"
 #include "bapi/cli/plain_view.h"
 #include "bapi/cli/plot_files.h"
-#include "bapi/cli/spec_change.h"
+#include "bapi/cli/study_opening.h"
 #include "bapi/cli/study_text.h"
 #include "bapi/cli/study_view.h"
 #include "bapi/policy/registry.h"
@@ -30,49 +29,6 @@ namespace {
 
 void tell(const std::string& text, const ControlOptions& options) {
   if (options.verbosity == Verbosity::normal) write_error(text + "\n");
-}
-
-SqliteStore create_study(const StudyDir& dir, const StudySpec& spec, const ControlOptions& options) {
-  SqliteStore store = SqliteStore::create(dir.database(), spec);
-  tell(fmt::format("new study {} in {}/", spec.name, shown_path(dir.root())), options);
-  return store;
-}
-
-void refuse_frozen_changes(const StudyDir& dir, const SpecChange& change) {
-  if (change.frozen.empty()) return;
-  throw InvalidInput(fmt::format(
-      "{} was begun with another specification:\n  {}\nIts results would not be comparable. Use another name (--name) "
-      "for a new study, or undo the change.",
-      shown_path(dir.root()),
-      fmt::join(change.frozen, "\n  ")));
-}
-
-// A study that has ended goes on when its limits were raised, and one that failed too often when it is run again: both
-// are said by stating the budget anew.
-bool needs_new_budget_event(const History& history, const StudySpec& wanted) {
-  if (wanted.budget.limit != history.budget().total()) return true;
-  const bool gave_up = history.failures_in_a_row() >= history.spec().max_failures;
-  return gave_up || (history.finished() && wanted.deadline != history.spec().deadline);
-}
-
-void adopt_changes(SqliteStore& store, const StudyDir& dir, const StudySpec& wanted, const ControlOptions& options) {
-  const StudySpec stored = store.spec();
-  const SpecChange change = compare(stored, wanted);
-  refuse_frozen_changes(dir, change);
-  const History history = replay(stored, store.events(0));
-  if (needs_new_budget_event(history, wanted)) {
-    const std::vector<Event> facts = {BudgetChanged{.total = wanted.budget.limit}};
-    store.append(facts, SystemClock().now(), Durability::power);
-    tell(fmt::format("the budget is {}, of which {} is spent",
-                     short_cost(wanted.budget.limit, wanted.budget),
-                     short_cost(history.budget().spent(), wanted.budget)),
-         options);
-  }
-  if (change.free.empty()) return;
-  StudySpec updated = wanted;
-  updated.budget.limit = stored.budget.limit;  // later totals are events
-  store.update_spec(updated);
-  for (const std::string& line : change.free) tell("changed " + line, options);
 }
 
 std::unique_ptr<Progress> make_progress(const StudySpec& spec, const Clock& clock, const ControlOptions& options) {
@@ -149,23 +105,23 @@ int run_to_end(SqliteStore& store, const StudyDir& dir, const ControlOptions& op
 int run_study(const StudyDir& dir, const StudySpec& spec, const ControlOptions& options) {
   dir.create();
   const StudyLock lock = StudyLock::take(dir.root());
-  if (!is_study(dir)) {
-    SqliteStore store = create_study(dir, spec, options);
-    return run_to_end(store, dir, options);
-  }
-  SqliteStore store = SqliteStore::open(dir.database(), Access::read_write);
-  adopt_changes(store, dir, spec, options);
+  SqliteStore store = open_or_create_study(dir, spec, [&](const std::string& line) { tell(line, options); });
   return run_to_end(store, dir, options);
 }
 
 int resume_study(const StudyDir& dir, const StudyOverrides& overrides, const ControlOptions& options) {
   const StudyLock lock = StudyLock::take(dir.root());
-  SqliteStore store = SqliteStore::open(dir.database(), Access::read_write);
-  StudySpec wanted = store.spec();
-  wanted.budget.limit = replay(store.spec(), store.events(0)).budget().total();
+  const StudyView study = open_study(dir.root().string());
+  require(
+      !study.spec().command.empty(),
+      fmt::format("{} has no training program to start: it is driven by the program that made it, from Python or C++; "
+                  "run that again",
+                  shown_path(dir.root())));
+  StudySpec wanted = study.spec();
+  wanted.budget.limit = study.history.budget().total();
   apply(overrides, wanted);
   wanted.validate();
-  adopt_changes(store, dir, wanted, options);
+  SqliteStore store = reopen_study(dir, wanted, [&](const std::string& line) { tell(line, options); });
   return run_to_end(store, dir, options);
 }
 

@@ -1,0 +1,41 @@
+"""bapi: spends a fixed training budget so that the best model comes out of it.
+
+`tune` runs a training function under a budget; `Study` is for people with their own loop; `report`, `config` and
+`checkpoint_dir` are for training scripts that the program `bapi run` starts.
+"""
+
+from ._core import Error, InvalidInput, LogicError, StoreError, policies
+from ._core import version as __version__
+from ._script import checkpoint_dir, config, ready, report, started_by_bapi
+from ._segment import Segment
+from ._space import Choice, Float, Int
+from ._study import Best, Plan, Study, Trial, open_study
+from ._tables import Picture, Table
+from ._tune import TooManyFailures, tune
+
+__all__ = [
+    "Best",
+    "Choice",
+    "Error",
+    "Float",
+    "Int",
+    "InvalidInput",
+    "LogicError",
+    "Picture",
+    "Plan",
+    "Segment",
+    "StoreError",
+    "Study",
+    "Table",
+    "TooManyFailures",
+    "Trial",
+    "__version__",
+    "checkpoint_dir",
+    "config",
+    "open_study",
+    "policies",
+    "ready",
+    "report",
+    "started_by_bapi",
+    "tune",
+]

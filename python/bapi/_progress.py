@@ -1,0 +1,93 @@
+"""How a study is doing, in a line of the terminal or in the cell of a notebook."""
+
+from __future__ import annotations
+
+import html
+import sys
+import time
+from typing import Any, Optional
+
+from ._study import Study
+
+_WIDTH = 24
+_INTERVAL = 0.1  # seconds between two pictures
+
+
+def _in_notebook() -> bool:
+    shell = sys.modules.get("IPython")
+    if shell is None:
+        return False
+    current = shell.get_ipython()
+    return current is not None and "IPKernelApp" in getattr(current, "config", {})
+
+
+class Progress:
+    """Draws nothing."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._last = 0.0
+
+    def update(self) -> None:
+        """Something has happened."""
+        now = time.monotonic()
+        if now - self._last >= _INTERVAL:
+            self._last = now
+            self._draw()
+
+    def finish(self) -> None:
+        """The last picture."""
+        self._draw()
+
+    def _draw(self) -> None:
+        pass
+
+    def _text(self) -> str:
+        spent, total, best, trials = self._study._core.progress()
+        share = min(1.0, spent / total)
+        full = int(share * _WIDTH)
+        bar = "█" * full + "░" * (_WIDTH - full)
+        unit = self._study._about["unit"]
+        shown = "none yet" if best is None else f"{best:.4g}"
+        metric = self._study._about["metric"]
+        return f"{self._study.name} {bar} {spent:.4g} of {total:.4g} {unit}, {trials} trials, best {metric} {shown}"
+
+
+class _Line(Progress):
+    """One line on standard error, drawn over itself."""
+
+    def _draw(self) -> None:
+        sys.stderr.write(f"\r\x1b[K{self._text()}")
+        sys.stderr.flush()
+
+    def finish(self) -> None:
+        super().finish()
+        sys.stderr.write("\n")
+
+
+class _Cell(Progress):
+    """The output of a notebook's cell."""
+
+    def __init__(self, study: Study) -> None:
+        super().__init__(study)
+        self._handle: Optional[Any] = None
+
+    def _draw(self) -> None:
+        from IPython.display import HTML, display
+
+        picture = HTML(f"<pre>{html.escape(self._text())}</pre>")
+        if self._handle is None:
+            self._handle = display(picture, display_id=True)
+        else:
+            self._handle.update(picture)
+
+
+def progress_of(study: Study, wanted: Optional[bool]) -> Progress:
+    """The display for where we are; None: only where somebody is looking."""
+    if wanted is False:
+        return Progress(study)
+    if _in_notebook():
+        return _Cell(study)
+    if wanted or sys.stderr.isatty():
+        return _Line(study)
+    return Progress(study)

@@ -1,0 +1,123 @@
+"""A stretch of training: what a training function gets, and what its reports are answered with."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any, Dict, Iterator, Mapping, Optional, Protocol, Tuple
+
+
+class Channel(Protocol):
+    """Whoever writes reports to the log: the study of this process, or a pipe to the process that has it."""
+
+    def report(self, trial: int, epoch: int, value: float, cost: Optional[float]) -> Tuple[str, int]: ...
+
+    def directory(self, trial: int) -> str: ...
+
+
+class Segment:
+    """Epochs `from_epoch + 1` to `until` of one trial, to be trained by you.
+
+    Load the model of `checkpoint_dir` if `from_epoch` is above 0, train epoch by epoch, save, and `report` every epoch:
+    the answer says whether to go on. `epochs` is the loop that follows the answers.
+    """
+
+    def __init__(self, channel: Channel, fields: Tuple[Any, ...], max_epochs: int) -> None:
+        self._channel = channel
+        self._until: int
+        (self._number, self._config, self._from, self._until, self._last, self._budget_left, self._seed) = fields
+        self._max_epochs = max_epochs
+        self._advice = "continue"
+        self._directory: Optional[pathlib.Path] = None
+
+    @property
+    def number(self) -> int:
+        """The number of the trial: 0, 1, 2, ..."""
+        return self._number
+
+    @property
+    def config(self) -> Dict[str, Any]:
+        """The values of the parameters that apply."""
+        return dict(self._config)
+
+    @property
+    def from_epoch(self) -> int:
+        """The last epoch that is known of the trial; 0 for a new one."""
+        return self._from
+
+    @property
+    def until(self) -> int:
+        """Where the segment ends. Grows when the trial is chosen again at its end."""
+        return self._until
+
+    @property
+    def max_epochs(self) -> int:
+        """The epochs of a full training."""
+        return self._max_epochs
+
+    @property
+    def budget_left(self) -> float:
+        """What was left of the study's budget when the segment was handed out."""
+        return self._budget_left
+
+    @property
+    def seed(self) -> int:
+        """A seed of the trial's own, below 2**31; the same whenever the trial is continued."""
+        return self._seed
+
+    @property
+    def directory(self) -> pathlib.Path:
+        """The directory of the trial."""
+        if self._directory is None:
+            self._directory = pathlib.Path(self._channel.directory(self._number))
+        return self._directory
+
+    @property
+    def checkpoint_dir(self) -> pathlib.Path:
+        """The directory for the trial's checkpoints. It exists, and is yours."""
+        return self.directory / "checkpoint"
+
+    @property
+    def advice(self) -> str:
+        """The last answer: "continue", "pause" or "stop"."""
+        return self._advice
+
+    def report(self, epoch: int, value: float, cost: Optional[float] = None) -> str:
+        """Tells what an epoch came to, and returns "continue", "pause" or "stop".
+
+        The report is in the log when the call returns. Without `cost` a budget in seconds measures the time since the
+        last report. A value that is not finite fails the trial.
+        """
+        price = None if cost is None else float(cost)
+        self._advice, self._until = self._channel.report(self._number, int(epoch), float(value), price)
+        return self._advice
+
+    def epochs(self, start: Optional[int] = None) -> Iterator[int]:
+        """The epochs to be trained, until bapi says pause or stop.
+
+        `start` is the last epoch that your checkpoint holds, if that is not `from_epoch`. One that is older is paid
+        for again; an epoch that was saved but not reported any more is trained again.
+        """
+        first = self._from if start is None else min(int(start), self._from)
+        for epoch in range(first + 1, self._max_epochs + 1):
+            if self._advice != "continue":
+                return
+            yield epoch
+
+    def __repr__(self) -> str:
+        return f"Segment(trial {self._number}, epochs {self._from + 1} to {self._until}, {dict(self._config)})"
+
+
+def failure_text(error: BaseException) -> str:
+    """The error with the place where it was raised: what is kept of a failed trial."""
+    text = f"{type(error).__name__}: {error}"
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return text
+    return f"{text} ({pathlib.Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno})"
+
+
+def config_text(config: Mapping[str, Any]) -> str:
+    """lr=0.01 units=64, numbers short."""
+    return " ".join(f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}" for name, value in config.items())

@@ -1,0 +1,379 @@
+"""Studies: asking and telling, and everything that can be read off one."""
+
+from __future__ import annotations
+
+import html
+import os
+import pathlib
+import tempfile
+import weakref
+from dataclasses import dataclass
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+
+from . import _core
+from ._segment import Segment, config_text
+from ._space import Space, space_parts
+from ._tables import Picture, Table, html_table
+
+Path = Union[str, "os.PathLike[str]"]
+Budget = Union[str, int, float]
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best that a study has found so far."""
+
+    value: float
+    config: Dict[str, Any]
+    trial: int
+    epoch: int
+    checkpoint: Optional[pathlib.Path]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One configuration and its learning curve, as the log has it."""
+
+    number: int
+    state: str
+    config: Dict[str, Any]
+    values: List[float]
+    costs: List[float]
+    spent: float
+    failure: str
+    why: str
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs were trained."""
+        return len(self.values)
+
+    def _repr_html_(self) -> str:
+        rows = [{"epoch": i + 1, "value": v, "cost": c} for i, (v, c) in enumerate(zip(self.values, self.costs))]
+        title = f"<b>trial {self.number}</b>: {self.state}, {html.escape(config_text(self.config))}"
+        failure = f"<br>{html.escape(self.failure)}" if self.failure else ""
+        return title + failure + html_table(rows)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the planner would train next within `budget`, of which `left` is not used.
+
+    Every row of `runs` has trial (None: a new one), from, until, cost, predicted value with its 80 % band, expected
+    improvement and config; `outlook` is the best value to be expected after none, one, two, ... of the runs.
+    """
+
+    budget: float
+    left: float
+    runs: Table
+    outlook: Table
+
+    def _repr_html_(self) -> str:
+        return html_table(self.runs)
+
+
+def spec_of(
+    *,
+    space: Space,
+    budget: Budget,
+    max_epochs: int,
+    name: str,
+    goal: str = "maximize",
+    metric: str = "value",
+    workers: int = 1,
+    policy: str = "bapi",
+    policy_options: Optional[Mapping[str, Any]] = None,
+    seed: int = 0,
+    deadline: Optional[Budget] = None,
+    min_epochs: int = 1,
+    checkpoints: bool = True,
+    max_failures: int = 10,
+    grace: Budget = 2.0,
+) -> "_core.Spec":
+    """The specification of a study, checked."""
+    return _core.Spec(
+        {
+            "name": name,
+            "space": space_parts(space),
+            "budget": budget,
+            "max_epochs": int(max_epochs),
+            "min_epochs": int(min_epochs),
+            "goal": goal,
+            "metric": metric,
+            "workers": int(workers),
+            "policy": policy,
+            "policy_options": dict(policy_options or {}),
+            "seed": int(seed),
+            "deadline": deadline,
+            "checkpoints": bool(checkpoints),
+            "max_failures": int(max_failures),
+            "grace": grace,
+        }
+    )
+
+
+def study_root(storage: Optional[Path]) -> Tuple[Optional[str], str]:
+    """The directory of a study, NAME.bapi, and its name."""
+    if storage is None:
+        return None, "study"
+    path = pathlib.Path(storage)
+    if path.suffix != ".bapi":
+        path = path.with_name(path.name + ".bapi")
+    return str(path), path.stem
+
+
+# Studies of this process, so that a forked child does not keep them locked.
+_open_studies: "weakref.WeakSet[Study]" = weakref.WeakSet()
+
+
+def _abandon_studies() -> None:
+    for study in list(_open_studies):
+        study._core.abandon()
+
+
+os.register_at_fork(after_in_child=_abandon_studies)
+
+
+class Study:
+    """A study for people with their own training loop: ask for a segment, train it, tell every epoch.
+
+    With `storage` the study lives in a directory NAME.bapi, as those of the program `bapi` do: it can be looked at with
+    `bapi status`, and a study that exists goes on where it was. The arguments are those of `bapi.tune`. Until `close`
+    (or the end of a `with` block) no other process may drive it. A process forked from this one cannot use it.
+
+    >>> from bapi import Float
+    >>> study = Study(space={"lr": Float(1e-4, 1, log=True)}, budget="30 epochs", max_epochs=10, policy="random")
+    >>> while (segment := study.ask()) is not None:
+    ...     for epoch in segment.epochs():
+    ...         advice = segment.report(epoch, value=-abs(segment.config["lr"] - 0.01) / epoch)
+    >>> study.finished, len(study.trials)
+    (True, 3)
+    """
+
+    def __init__(
+        self,
+        *,
+        space: Space,
+        budget: Budget,
+        max_epochs: int,
+        storage: Optional[Path] = None,
+        goal: str = "maximize",
+        metric: str = "value",
+        workers: int = 1,
+        policy: str = "bapi",
+        policy_options: Optional[Mapping[str, Any]] = None,
+        seed: int = 0,
+        deadline: Optional[Budget] = None,
+        min_epochs: int = 1,
+        checkpoints: bool = True,
+        max_failures: int = 10,
+        grace: Budget = 2.0,
+    ) -> None:
+        root, name = study_root(storage)
+        spec = spec_of(
+            space=space,
+            budget=budget,
+            max_epochs=max_epochs,
+            name=name,
+            goal=goal,
+            metric=metric,
+            workers=workers,
+            policy=policy,
+            policy_options=policy_options,
+            seed=seed,
+            deadline=deadline,
+            min_epochs=min_epochs,
+            checkpoints=checkpoints,
+            max_failures=max_failures,
+            grace=grace,
+        )
+        self._take(*_core.Study.drive(spec, root, False))
+
+    @classmethod
+    def _driven(cls, spec: "_core.Spec", root: Optional[str], can_cut: bool) -> "Study":
+        study = cls.__new__(cls)
+        study._take(*_core.Study.drive(spec, root, can_cut))
+        return study
+
+    def _take(self, core: "_core.Study", notes: List[str]) -> None:
+        self._core = core
+        self._about = core.about()
+        self._scratch: Optional[str] = None
+        self.notes = notes
+        """What was changed when a study that existed was opened: the budget, the number of workers, ..."""
+        _open_studies.add(self)
+
+    # ---- asking and telling
+
+    def ask(self) -> Optional[Segment]:
+        """The next segment to be trained; None if there is none.
+
+        There is none when the study has `finished`, or when as many segments as it has workers are out.
+        """
+        fields = self._core.ask()
+        return None if fields is None else Segment(self, fields, self._about["max_epochs"])
+
+    def report(self, trial: int, epoch: int, value: float, cost: Optional[float] = None) -> Tuple[str, int]:
+        """Tells an epoch of a trial that is out: (answer, end of the segment). `Segment.report` is the usual way."""
+        return self._core.report(trial, epoch, value, cost)
+
+    def fail(self, trial: int, message: str) -> None:
+        """The training of a trial that is out has crashed."""
+        self._core.fail(trial, message)
+
+    def complete(self, trial: int) -> None:
+        """The training of a trial that is out is over although epochs are left; it is not continued."""
+        self._core.complete(trial)
+
+    def put_back(self, trial: int, reason: str = "put back") -> None:
+        """A trial that is out cannot be trained now; its segment is handed out again, before anything new."""
+        self._core.put_back(trial, reason)
+
+    def directory(self, trial: int) -> str:
+        """The directory of a trial; temporary for a study in memory."""
+        if self._core.root is not None:
+            return self._core.trial_dir(trial)
+        if self._scratch is None:
+            keeper = tempfile.TemporaryDirectory(prefix="bapi-")
+            self._scratch = keeper.name
+            self._keeper = keeper
+        path = pathlib.Path(self._scratch) / f"{trial:04}"
+        (path / "checkpoint").mkdir(parents=True, exist_ok=True)
+        return str(path)
+
+    def close(self) -> None:
+        """Lets other processes drive the study. What is out is put back. It can still be read."""
+        self._core.close()
+
+    def __enter__(self) -> "Study":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ---- reading
+
+    @property
+    def name(self) -> str:
+        """The study's name."""
+        return self._about["name"]
+
+    @property
+    def path(self) -> Optional[pathlib.Path]:
+        """The study's directory; None in memory."""
+        return None if self._core.root is None else pathlib.Path(self._core.root)
+
+    @property
+    def state(self) -> str:
+        """Whether it is "new", "running", "interrupted" or "finished"."""
+        return self._core.status()["state"]
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing will be handed out any more."""
+        return self._core.ended() if self._core.driving else self.state == "finished"
+
+    @property
+    def reason(self) -> str:
+        """Why it has ended; empty if it has not."""
+        return self._core.end_reason() if self._core.driving else self._core.status()["reason"]
+
+    def status(self) -> Dict[str, Any]:
+        """Name, policy, state, budget, numbers of trials, best: what `bapi status -f json` prints."""
+        return self._core.status()
+
+    @property
+    def spent(self) -> float:
+        """What was spent, in the budget's unit."""
+        return self._core.progress()[0]
+
+    @property
+    def best(self) -> Optional[Best]:
+        """The best value so far, with its configuration and checkpoint; None until something was reported."""
+        found = self._core.status()["best"]
+        if found is None:
+            return None
+        checkpoint = None if found["checkpoint"] is None else pathlib.Path(found["checkpoint"])
+        return Best(found["value"], found["config"], found["trial"], found["epoch"], checkpoint)
+
+    @property
+    def trials(self) -> List[Trial]:
+        """Every trial with its curve."""
+        return [Trial(**self._core.trial(number)) for number in range(self._core.progress()[3])]
+
+    def trials_dataframe(self) -> Any:
+        """One row per trial: trial, state, epochs, best, spent, config.NAME. A list of dicts without pandas."""
+        return Table(self._core.trials()).dataframe()
+
+    def curves_dataframe(self) -> Any:
+        """One row per epoch of every trial: trial, epoch, value, cost. A list of dicts without pandas."""
+        return Table(
+            {"trial": trial.number, "epoch": i + 1, "value": value, "cost": trial.costs[i]}
+            for trial in self.trials
+            for i, value in enumerate(trial.values)
+        ).dataframe()
+
+    def ledger(self) -> Table:
+        """One row per charge: seq, trial, epoch, kind, cost. The costs add up to what was spent."""
+        return Table(self._core.ledger())
+
+    def decisions(self) -> Table:
+        """One row per decision, with its reason."""
+        return Table(self._core.decisions())
+
+    def plot(self, kind: str = "curves") -> Picture:
+        """A picture: "curves" of all trials, "incumbent" (best value over budget), or "budget" by trial."""
+        return Picture(self._core.plot(kind))
+
+    def plan(self, horizon: int = 4) -> Plan:
+        """What the planner would train next with what is left, and what it expects of it."""
+        record = self._core.plan(horizon)
+        return Plan(record["budget"], record["left"], Table(record["runs"]), Table(record["outlook"]))
+
+    def what_if(self, budget: str) -> Table:
+        """The best value to be expected with another total ("3h") or with more ("+1h").
+
+        One row after each further run: runs, budget (spent in total by then), best, and its 80 % band low to high.
+        """
+        record = self._core.plan(16, str(budget))
+        return Table(
+            {
+                "runs": runs,
+                "budget": record["spent"] + at["cost"],
+                "best": at["mean"],
+                "low": at["low"],
+                "high": at["high"],
+            }
+            for runs, at in enumerate(record["outlook"])
+        )
+
+    def forecast(self, trial: int) -> Dict[str, Any]:
+        """How the curve of a trial is expected to go on: stop, cost_to_finish, chance_of_best, course with bands."""
+        return self._core.forecast(trial)
+
+    def __repr__(self) -> str:
+        spent, total, best, trials = self._core.progress()
+        shown = "none yet" if best is None else f"{best:.4g}"
+        where = "in memory" if self.path is None else str(self.path)
+        return f"Study({self.name}, {where}: {trials} trials, {spent:.4g} of {total:.4g} {self._about['unit']}, best {shown})"
+
+    def _repr_html_(self) -> str:
+        status = self.status()
+        budget, best = status["budget"], status["best"]
+        lines = [
+            f"<b>{html.escape(self.name)}</b> ({html.escape(status['policy'])}): {status['state']}",
+            f"{budget['spent']:.4g} of {budget['total']:.4g} {html.escape(budget['unit'])} spent",
+        ]
+        if best is not None:
+            lines.append(
+                f"best {html.escape(self._about['metric'])} {best['value']:.4g}: trial {best['trial']}, "
+                f"epoch {best['epoch']}, {html.escape(config_text(best['config']))}"
+            )
+        return "<br>".join(lines) + self._core.plot("curves")
+
+
+def open_study(path: Path) -> Study:
+    """A study on disk, to be looked at: a directory NAME.bapi or its name. Works while it runs."""
+    study = Study.__new__(Study)
+    study._take(_core.Study.look(os.fspath(path)), [])
+    return study

@@ -1,0 +1,41 @@
+#include <sys/prctl.h>
+
+#include <csignal>
+
+#include "bapi/base/error.h"
+#include "bindings.h"
+
+namespace bapi::python {
+
+namespace py = pybind11;
+
+// The same messages under the names that Python people expect: wrong input is a ValueError, a store that cannot be read
+// or written an OSError, a bug of ours a RuntimeError.
+void bind_errors(py::module_& module) {
+  const auto describe = [](py::object type, const char* text) {
+    type.attr("__module__") = "bapi";
+    type.attr("__doc__") = text;
+  };
+  const auto& error = py::register_exception<Error>(module, "Error");
+  const auto& invalid =
+      py::register_exception<InvalidInput>(module, "InvalidInput", py::make_tuple(error, py::handle(PyExc_ValueError)));
+  const auto& store =
+      py::register_exception<StoreError>(module, "StoreError", py::make_tuple(error, py::handle(PyExc_OSError)));
+  const auto& logic = py::register_exception<LogicError>(module, "LogicError", PyExc_RuntimeError);
+  describe(error, "Something outside of bapi is wrong, and the message says what.");
+  describe(invalid, "An argument, an option or a file is not what was expected.");
+  describe(store, "The study cannot be read or written: gone, locked by another process, disk full.");
+  describe(logic, "A bug in bapi, or calls in an order that cannot be.");
+}
+
+}  // namespace bapi::python
+
+PYBIND11_MODULE(_core, module) {
+  using namespace bapi::python;
+  module.doc() = "The engine of bapi. Use the package bapi; nothing here is meant to stay as it is.";
+  module.attr("version") = BAPI_VERSION;
+  module.def("die_with_parent", [] { ::prctl(PR_SET_PDEATHSIG, SIGKILL); });
+  bind_errors(module);
+  bind_specification(module);
+  bind_study(module);
+}

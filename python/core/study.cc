@@ -1,0 +1,341 @@
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include "bapi/base/error.h"
+#include "bapi/cli/insight_input.h"
+#include "bapi/report/plots.h"
+#include "bapi/report/summary.h"
+#include "bapi/run/command.h"
+#include "bapi/study/codec.h"
+#include "bindings.h"
+#include "convert.h"
+#include "study_handle.h"
+
+namespace bapi::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using FreeGil = py::gil_scoped_release;
+using bapi::python::to_python;
+
+py::tuple drive(const StudySpec& spec, const std::optional<std::string>& root, bool can_cut) {
+  std::vector<std::string> notes;
+  std::unique_ptr<StudyHandle> handle;
+  {
+    const FreeGil free;
+    const AskTellOptions options{.cut = can_cut ? AskTellOptions::Cut::any_time : AskTellOptions::Cut::between_epochs};
+    handle =
+        StudyHandle::drive(spec, root ? std::optional<std::filesystem::path>(*root) : std::nullopt, options, notes);
+  }
+  return py::make_tuple(std::move(handle), notes);
+}
+
+// (trial, config, from, until, last payable epoch, budget left, seed), or None.
+py::object ask(StudyHandle& study) {
+  std::optional<Segment> segment;
+  {
+    const FreeGil free;
+    segment = study.with_loop([](AskTell& loop) { return loop.ask(); });
+  }
+  if (!segment) return py::none();
+  return py::make_tuple(index(segment->trial),
+                        to_python(segment->config, study.spec().space),
+                        study.spec().checkpoint == Checkpoint::kept ? segment->from : 0,
+                        segment->until,
+                        segment->max_epoch,
+                        segment->budget_left,
+                        trial_seed(study.spec(), segment->trial));
+}
+
+// (advice, until).
+py::tuple report(
+    StudyHandle& study, std::int64_t trial, Epoch epoch, double value, std::optional<Cost> cost, double waited) {
+  Advice advice = Advice::stop;
+  Epoch until = 0;
+  {
+    const FreeGil free;
+    study.with_loop([&](AskTell& loop) {
+      advice = loop.report(TrialId{trial}, {.epoch = epoch, .value = value, .cost = cost, .waited = waited});
+    });
+    study.with_history([&](const History& history) { until = history.trial(TrialId{trial}).until; });
+  }
+  const std::string_view text = to_string(advice);
+  return py::make_tuple(py::str(text.data(), text.size()), until);
+}
+
+std::string trial_dir(StudyHandle& study, std::int64_t trial) {
+  const FreeGil free;
+  return study.with_history([&](const History& history) {
+    require(study.dir().has_value(), "a study in memory has no directory");
+    const TrialDir dir = study.dir()->trial(TrialId{trial});
+    dir.create();
+    replace_file(dir.config(), encode(history.trial(TrialId{trial}).config, history.spec().space) + "\n");
+    return dir.root.string();
+  });
+}
+
+py::dict status(StudyHandle& study) {
+  Fields record;
+  {
+    const FreeGil free;
+    const StudyView view = study.view();
+    record = status_record(view.history, view.controller, study.dir() ? best_checkpoint(view.dir, view.history) : "");
+    record.emplace_back("reason", view.history.finish_reason());
+  }
+  return to_python(Cell(std::move(record)));
+}
+
+py::dict about(StudyHandle& study) {
+  const StudySpec& spec = study.spec();
+  py::dict record;
+  record["name"] = spec.name;
+  record["metric"] = spec.metric.name;
+  record["goal"] = spec.metric.goal == Goal::maximize ? "maximize" : "minimize";
+  record["unit"] = spec.budget.unit;
+  record["min_epochs"] = spec.epochs.min;
+  record["max_epochs"] = spec.epochs.max;
+  record["workers"] = spec.workers;
+  record["seed"] = spec.seed;
+  record["policy"] = spec.policy.name;
+  record["grace"] = spec.grace;
+  record["effective_grace"] = spec.effective_grace();
+  py::list names;
+  for (const Param& param : spec.space.params()) names.append(param.name);
+  record["parameters"] = names;
+  return record;
+}
+
+// Cheap enough for every report: (spent, total, best or None, trials).
+py::tuple progress(StudyHandle& study) {
+  double spent = 0.0;
+  double total = 0.0;
+  std::optional<double> best;
+  std::size_t trials = 0;
+  {
+    const FreeGil free;
+    study.with_history([&](const History& history) {
+      spent = history.budget().spent();
+      total = history.budget().total();
+      trials = history.trials().size();
+      if (history.incumbent()) best = history.in_user_units(history.trial(*history.incumbent()).curve.best());
+    });
+  }
+  return py::make_tuple(spent, total, best, trials);
+}
+
+py::dict trial_record(StudyHandle& study, std::int64_t number) {
+  std::optional<Trial> trial;
+  {
+    const FreeGil free;
+    study.with_history([&](const History& history) {
+      require(number >= 0 && number < std::ssize(history.trials()),
+              fmt::format("there is no trial {}; the study has {}", number, history.trials().size()));
+      trial = history.trial(TrialId{number});
+    });
+  }
+  const double sign = study.spec().metric.goal == Goal::maximize ? 1.0 : -1.0;
+  py::list values;
+  py::list costs;
+  for (const Measurement& m : trial->curve.points()) {
+    values.append(sign * m.value);
+    costs.append(m.cost);
+  }
+  const Controller controller = study.driving() ? Controller::present : Controller::absent;
+  py::dict record;
+  record["number"] = number;
+  record["state"] = std::string(to_string(shown_state(*trial, controller)));
+  record["config"] = to_python(trial->config, study.spec().space);
+  record["values"] = values;
+  record["costs"] = costs;
+  record["spent"] = trial->spent();
+  record["failure"] = trial->failure;
+  record["why"] = trial->why.rule;
+  return record;
+}
+
+template <typename Make>
+py::list listing(StudyHandle& study, Make make) {
+  std::optional<Table> table;
+  {
+    const FreeGil free;
+    table = make(study.view());
+  }
+  return to_python(*table);
+}
+
+std::string plot(StudyHandle& study, const std::string& kind) {
+  const FreeGil free;
+  const StudyView view = study.view();
+  if (kind == "curves") return plot_curves(view.history);
+  if (kind == "incumbent") return plot_incumbent(view.history, view.events);
+  if (kind == "budget") return plot_budget(view.history, view.events);
+  throw InvalidInput("plot: found \"" + kind + "\", expected \"curves\", \"incumbent\" or \"budget\"");
+}
+
+py::dict to_python(const Prediction& prediction) {
+  py::dict record;
+  record["mean"] = prediction.mean;
+  record["low"] = prediction.low;
+  record["high"] = prediction.high;
+  return record;
+}
+
+py::dict to_python(const PlanSummary& plan, const Space& space) {
+  py::list runs;
+  for (const PlannedTraining& run : plan.runs) {
+    py::dict record;
+    record["next"] = run.next;
+    record["trial"] = run.trial ? py::object(py::int_(index(*run.trial))) : py::none();
+    record["from"] = run.from;
+    record["until"] = run.until;
+    record["cost"] = run.cost;
+    record["predicted"] = run.value.mean;
+    record["low"] = run.value.low;
+    record["high"] = run.value.high;
+    record["improvement"] = run.improvement;
+    record["config"] = to_python(run.config, space);
+    runs.append(record);
+  }
+  py::list outlook;
+  for (const Outlook& at : plan.outlook) {
+    py::dict record = to_python(at.best);
+    record["cost"] = at.cost;
+    outlook.append(record);
+  }
+  py::dict record;
+  record["budget"] = plan.budget;
+  record["left"] = plan.left;
+  record["runs"] = runs;
+  record["outlook"] = outlook;
+  return record;
+}
+
+// With what is left, or with another total ("3h", "+1h").
+py::dict plan(StudyHandle& study, int horizon, const std::optional<std::string>& total) {
+  std::optional<StudyView> view;
+  PlanSummary summary;
+  Cost spent = 0.0;
+  {
+    const FreeGil free;
+    view = study.view();
+    const Budget budget = view->history.budget();
+    spent = budget.spent();
+    Cost left = budget.remaining();
+    if (total) {
+      const Cost wanted = parse_total(*total, *view);
+      require(wanted > spent, fmt::format("{}: {} is spent already", *total, spent));
+      left = wanted - spent - budget.committed();
+    }
+    summary = insight_of(*view).plan(left, horizon);
+  }
+  py::dict record = to_python(summary, view->spec().space);
+  record["spent"] = spent;
+  return record;
+}
+
+py::dict forecast(StudyHandle& study, std::int64_t trial) {
+  CurveForecast forecast;
+  {
+    const FreeGil free;
+    const StudyView view = study.view();
+    forecast = insight_of(view).forecast(trial_of(view, trial));
+  }
+  py::dict record;
+  record["trial"] = trial;
+  record["done"] = forecast.done;
+  record["stop"] = forecast.stop;
+  record["cost_to_finish"] = forecast.cost_to_finish;
+  record["chance_of_best"] = forecast.chance_of_best;
+  py::list course;
+  for (std::size_t i = 0; i < forecast.epochs.size(); ++i) {
+    py::dict at = to_python(forecast.curve[i]);
+    at["epoch"] = forecast.epochs[i];
+    course.append(at);
+  }
+  record["course"] = course;
+  return record;
+}
+
+// A method that does `use(loop, arguments...)` while other Python threads may run.
+template <typename... Arguments, typename Use>
+auto on_loop(Use use) {
+  return [use](StudyHandle& self, Arguments... arguments) {
+    const FreeGil free;
+    return self.with_loop([&](AskTell& loop) { return use(loop, arguments...); });
+  };
+}
+
+void bind_loop(py::class_<StudyHandle>& study) {
+  using Number = std::int64_t;
+  using Text = const std::string&;
+  study.def_static("drive", &drive, py::arg("spec"), py::arg("root"), py::arg("can_cut"))
+      .def("ask", &ask)
+      .def("report",
+           &report,
+           py::arg("trial"),
+           py::arg("epoch"),
+           py::arg("value"),
+           py::arg("cost") = py::none(),
+           py::arg("waited") = 0.0)
+      .def("ready", on_loop<Number>([](AskTell& loop, Number trial) { loop.ready(TrialId{trial}); }))
+      .def("fail", on_loop<Number, Text>([](AskTell& loop, Number trial, Text why) { loop.fail(TrialId{trial}, why); }))
+      .def("complete", on_loop<Number>([](AskTell& loop, Number trial) { loop.complete(TrialId{trial}); }))
+      .def("put_back",
+           on_loop<Number, Text>([](AskTell& loop, Number trial, Text why) { loop.put_back(TrialId{trial}, why); }))
+      .def("pause", on_loop<Text>([](AskTell& loop, Text why) { loop.pause(why); }))
+      .def("finish", on_loop<Text>([](AskTell& loop, Text why) { loop.finish(why); }))
+      .def("is_out", on_loop<Number>([](AskTell& loop, Number trial) { return loop.is_out(TrialId{trial}); }))
+      .def("ended", on_loop([](AskTell& loop) { return loop.ended(); }))
+      .def("gave_up", on_loop([](AskTell& loop) { return loop.gave_up(); }))
+      .def("end_reason", on_loop([](AskTell& loop) { return loop.end_reason(); }))
+      .def("seconds_to_limit", on_loop([](AskTell& loop) { return loop.seconds_to_limit(); }))
+      .def("close", [](StudyHandle& self) {
+        const FreeGil free;
+        self.close();
+      });
+}
+
+void bind_reading(py::class_<StudyHandle>& study) {
+  study
+      .def_static("look",
+                  [](const std::string& text) {
+                    const FreeGil free;
+                    return StudyHandle::look(text);
+                  })
+      .def_property_readonly("driving", &StudyHandle::driving)
+      .def_property_readonly("root",
+                             [](StudyHandle& self) -> std::optional<std::string> {
+                               if (!self.dir()) return std::nullopt;
+                               return self.dir()->root().string();
+                             })
+      .def("abandon", &StudyHandle::abandon)
+      .def("trial_dir", &trial_dir)
+      .def("about", &about)
+      .def("status", &status)
+      .def("progress", &progress)
+      .def("trial", &trial_record)
+      .def("trials",
+           [](StudyHandle& self) {
+             return listing(self, [](const StudyView& v) { return trials_table(v.history, v.controller); });
+           })
+      .def("ledger",
+           [](StudyHandle& self) { return listing(self, [](const StudyView& v) { return ledger_table(v.events); }); })
+      .def(
+          "decisions",
+          [](StudyHandle& self) { return listing(self, [](const StudyView& v) { return decisions_table(v.events); }); })
+      .def("plot", &plot)
+      .def("plan", &plan, py::arg("horizon"), py::arg("total") = py::none())
+      .def("forecast", &forecast);
+}
+
+}  // namespace
+
+void bind_study(py::module_& module) {
+  py::class_<StudyHandle> study(module, "Study");
+  bind_loop(study);
+  bind_reading(study);
+}
+
+}  // namespace bapi::python

@@ -1,0 +1,104 @@
+#include "study_handle.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "bapi/base/error.h"
+#include "bapi/cli/study_opening.h"
+#include "bapi/policy/registry.h"
+#include "bapi/store/memory_store.h"
+#include "bapi/store/sqlite_store.h"
+
+namespace bapi::python {
+
+std::unique_ptr<StudyHandle> StudyHandle::drive(const StudySpec& spec,
+                                                const std::optional<std::filesystem::path>& root,
+                                                AskTellOptions options,
+                                                std::vector<std::string>& notes) {
+  spec.validate();
+  std::unique_ptr<Policy> policy = make_policy(spec.policy);
+  std::unique_ptr<StudyHandle> handle(new StudyHandle);
+  handle->owner_ = ::getpid();
+  if (root) {
+    handle->dir_ = StudyDir(*root);
+    handle->dir_->create();
+    handle->lock_ = StudyLock::take(handle->dir_->root());
+    handle->store_ = std::make_unique<SqliteStore>(
+        open_or_create_study(*handle->dir_, spec, [&](const std::string& line) { notes.push_back(line); }));
+  } else {
+    handle->store_ = std::make_unique<MemoryStore>(spec);
+  }
+  handle->policy_ = std::move(policy);
+  handle->session_ = std::make_unique<Session>(*handle->store_, *handle->policy_, handle->clock_);
+  handle->loop_ = std::make_unique<AskTell>(*handle->session_, handle->clock_, options);
+  return handle;
+}
+
+std::unique_ptr<StudyHandle> StudyHandle::look(const std::string& text) {
+  std::unique_ptr<StudyHandle> handle(new StudyHandle);
+  handle->owner_ = ::getpid();
+  handle->dir_ = locate_study(text);
+  handle->store_ = std::make_unique<SqliteStore>(SqliteStore::open(handle->dir_->database(), Access::read_only));
+  return handle;
+}
+
+// Closing a database that was carried across a fork could damage it: the child leaves its copy alone.
+StudyHandle::~StudyHandle() {
+  if (owner_ == ::getpid()) return;
+  [[maybe_unused]] const auto* loop = loop_.release();
+  [[maybe_unused]] const auto* session = session_.release();
+  [[maybe_unused]] const auto* policy = policy_.release();
+  [[maybe_unused]] const auto* store = store_.release();
+}
+
+void StudyHandle::check_process() const {
+  if (owner_ == ::getpid()) return;
+  throw Error(
+      fmt::format("this study was opened by process {}; a process forked from it cannot use it. Open it anew, or "
+                  "start workers with the method \"spawn\"",
+                  owner_));
+}
+
+void StudyHandle::abandon() {
+  if (owner_ != ::getpid()) lock_.reset();
+}
+
+AskTell& StudyHandle::loop() {
+  require(loop_ != nullptr, "this study is only looked at; bapi.tune and bapi.Study go on with it");
+  return *loop_;
+}
+
+const History& StudyHandle::history() {
+  if (session_) return session_->history();
+  if (!seen_) seen_.emplace(store_->spec());
+  for (const StoredEvent& stored : store_->events(seen_until_)) {
+    seen_->apply(stored.event);
+    seen_until_ = stored.seq;
+  }
+  return *seen_;
+}
+
+StudyView StudyHandle::view() {
+  check_process();
+  const std::lock_guard guard(mutex_);
+  std::vector<StoredEvent> events = store_->events(0);
+  History history = replay(store_->spec(), events);
+  const bool driven = loop_ || (dir_ && StudyLock::holder(dir_->root()).has_value());
+  return {.dir = dir_.value_or(StudyDir(".")),
+          .events = std::move(events),
+          .history = std::move(history),
+          .controller = driven ? Controller::present : Controller::absent};
+}
+
+void StudyHandle::close() {
+  check_process();
+  const std::lock_guard guard(mutex_);
+  if (!loop_) return;
+  loop_->pause("closed");
+  loop_.reset();
+  session_.reset();
+  policy_.reset();
+  lock_.reset();
+}
+
+}  // namespace bapi::python

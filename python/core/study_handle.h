@@ -1,0 +1,78 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bapi/cli/study_view.h"
+#include "bapi/policy/policy.h"
+#include "bapi/run/ask_tell.h"
+#include "bapi/store/store.h"
+#include "bapi/store/study_lock.h"
+
+namespace bapi::python {
+
+// A study as Python holds it: driven by this process (ask and tell), or only looked at. Calls from several threads take
+// turns. A child that was forked from the process has no part in the study: every call of it throws LogicError, and its
+// copy is neither closed nor written to.
+class StudyHandle {
+ public:
+  // Drives the study in the directory `root`, a new one or the one that is there; without a root in memory alone.
+  // `notes` gets what was changed in a study that exists.
+  static std::unique_ptr<StudyHandle> drive(const StudySpec& spec,
+                                            const std::optional<std::filesystem::path>& root,
+                                            AskTellOptions options,
+                                            std::vector<std::string>& notes);
+  // Looks at the study that `text` names, as the program would.
+  static std::unique_ptr<StudyHandle> look(const std::string& text);
+
+  ~StudyHandle();
+  StudyHandle(const StudyHandle&) = delete;
+  StudyHandle& operator=(const StudyHandle&) = delete;
+
+  // Runs `use` on the loop while no other thread does. InvalidInput if the study is only looked at.
+  template <typename Use>
+  auto with_loop(Use use) {
+    check_process();
+    const std::lock_guard guard(mutex_);
+    return use(loop());
+  }
+
+  // The study as it stands now.
+  template <typename Use>
+  auto with_history(Use use) {
+    check_process();
+    const std::lock_guard guard(mutex_);
+    return use(history());
+  }
+
+  const StudySpec& spec() const { return store_->spec(); }
+  StudyView view();  // a copy, for everything that takes longer
+  bool driving() const { return loop_ != nullptr; }
+  void close();    // lets others drive the study; from now on it is only looked at
+  void abandon();  // in a forked child: does not keep the study locked once the parent is gone
+  const std::optional<StudyDir>& dir() const { return dir_; }
+
+ private:
+  StudyHandle() = default;
+  void check_process() const;
+  AskTell& loop();
+  const History& history();
+
+  std::mutex mutex_;
+  int owner_ = 0;  // process id
+  SystemClock clock_;
+  std::optional<StudyDir> dir_;
+  std::optional<StudyLock> lock_;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<Policy> policy_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<AskTell> loop_;
+  std::optional<History> seen_;  // while only looked at
+  EventSeq seen_until_ = 0;
+};
+
+}  // namespace bapi::python

@@ -1,0 +1,51 @@
+"""Helpers for the tests of the Python package."""
+
+import math
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+
+def quality(config, epoch):
+    """A learning curve with its optimum at lr = 0.01."""
+    return (1 - math.exp(-epoch / 5)) * math.exp(-((math.log10(config["lr"]) + 2) ** 2))
+
+
+@pytest.fixture
+def run_script(tmp_path):
+    """Starts Python on a script in a directory of its own, with the package and this directory on its path."""
+
+    def start(text, *, wait=True, **environment):
+        script = tmp_path / "script.py"
+        script.write_text(text)
+        paths = [*sys.path, str(pathlib.Path(__file__).parent)]
+        process = subprocess.Popen(
+            [sys.executable, str(script)],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        if not wait:
+            return process
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+        return out
+
+    return start
+
+
+@pytest.fixture
+def program():
+    """Runs the program bapi and returns what it printed."""
+
+    def call(*arguments, expect=0):
+        done = subprocess.run([os.environ["BAPI"], *map(str, arguments)], capture_output=True, text=True, timeout=60)
+        assert done.returncode == expect, done.stderr
+        return done.stdout + done.stderr
+
+    return call

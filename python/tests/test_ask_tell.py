@@ -1,0 +1,169 @@
+"""Asking and telling: the loop of people who have one."""
+
+import threading
+
+import bapi
+import pytest
+from conftest import quality
+
+SPACE = {"lr": bapi.Float(1e-6, 1, log=True)}
+
+
+def study_of(**options):
+    return bapi.Study(**{"space": SPACE, "budget": "100 epochs", "max_epochs": 9, "policy": "hyperband", **options})
+
+
+def train(segment):
+    for epoch in segment.epochs():
+        segment.report(epoch, quality(segment.config, epoch))
+
+
+def test_the_budget_is_spent_to_the_last_epoch():
+    study = study_of()
+    while (segment := study.ask()) is not None:
+        train(segment)
+    assert study.finished and study.spent == 100
+    assert sum(row["cost"] for row in study.ledger()) == 100
+    assert study.best.value == max(max(trial.values) for trial in study.trials)
+
+
+def test_the_loop_ends_where_the_answer_is_pause_or_stop():
+    study = study_of()
+    answers = set()
+    while (segment := study.ask()) is not None:
+        for epoch in segment.epochs():
+            answer = segment.report(epoch, quality(segment.config, epoch))
+            answers.add(answer)
+            if answer == "continue":
+                assert epoch < segment.until
+        assert segment.advice != "continue"
+    assert answers == {"continue", "pause", "stop"}
+
+
+def test_the_program_reads_what_python_wrote(tmp_path, program):
+    with study_of(storage=tmp_path / "mine.bapi", policy="bapi") as study:
+        while (segment := study.ask()) is not None:
+            (segment.checkpoint_dir / "model").write_text("weights")
+            train(segment)
+    for command in ["status", "best", "trials", "ledger", "plan", "forecast", "explain", "calibration"]:
+        assert program(command, tmp_path / "mine.bapi")
+    assert "hyperband" not in program("status", tmp_path / "mine.bapi")
+    assert study.best.checkpoint.name == "checkpoint"
+    assert "run that again" in program("resume", tmp_path / "mine.bapi", "--budget", "200 epochs", expect=2)
+    assert study.status()["budget"]["total"] == 100
+
+
+def test_a_study_goes_on_where_it_was(tmp_path):
+    with study_of(storage=tmp_path / "s", seed=3) as study:
+        first = study.ask()
+        first.report(1, 0.5) if first.until > 1 else None
+    with study_of(storage=tmp_path / "s", seed=3) as study:
+        again = study.ask()
+        assert (again.number, again.config, again.seed) == (first.number, first.config, first.seed)
+        train(again)
+        while (segment := study.ask()) is not None:
+            train(segment)
+    with study_of(storage=tmp_path / "s", seed=3, budget="120 epochs") as more:
+        assert not more.finished and more.notes
+        while (segment := more.ask()) is not None:
+            train(segment)
+        assert more.spent == 120
+
+
+def test_another_space_is_refused(tmp_path):
+    study_of(storage=tmp_path / "s").close()
+    with pytest.raises(bapi.InvalidInput, match="begun with another specification"):
+        study_of(storage=tmp_path / "s", space={"lr": bapi.Float(1e-5, 1)})
+
+
+def test_a_second_controller_is_refused(tmp_path):
+    with study_of(storage=tmp_path / "s"):
+        with pytest.raises(bapi.StoreError, match="is running this study already"):
+            study_of(storage=tmp_path / "s")
+        assert bapi.open_study(tmp_path / "s.bapi").state == "running"
+
+
+def test_a_study_that_is_looked_at_follows_the_log(tmp_path):
+    with study_of(storage=tmp_path / "s") as study:
+        looking = bapi.open_study(tmp_path / "s.bapi")
+        assert looking.best is None
+        train(study.ask())
+        assert looking.best == study.best
+        with pytest.raises(bapi.InvalidInput, match="only looked at"):
+            looking.ask()
+
+
+def test_reports_that_cannot_follow_are_refused():
+    study = study_of()
+    segment = study.ask()
+    with pytest.raises(bapi.InvalidInput, match="epoch 2 where epoch 1 was expected"):
+        segment.report(2, 0.5)
+    while segment.report(len(study.trials[0].values) + 1, 0.5) == "continue":
+        pass
+    with pytest.raises(bapi.InvalidInput, match="ask for the next one"):
+        segment.report(2, 0.5)
+
+
+def test_a_value_that_is_not_finite_fails_the_trial():
+    study = study_of()
+    segment = study.ask()
+    assert segment.report(1, float("nan")) == "stop"
+    assert study.trials[segment.number].state == "failed"
+    assert "diverged" in study.trials[segment.number].failure
+
+
+def test_a_unit_of_ones_own_needs_a_cost():
+    study = study_of(budget="12 usd")
+    segment = study.ask()
+    with pytest.raises(bapi.InvalidInput, match="usd"):
+        segment.report(1, 0.5)
+    segment.report(1, 0.5, cost=2.5)
+    assert study.spent == 2.5
+
+
+def test_costs_that_are_given_count_as_seconds():
+    study = study_of(budget="100s")
+    study.ask().report(1, 0.5, cost=40)
+    assert 40 <= study.spent < 41
+
+
+def test_a_trial_that_is_put_back_is_handed_out_first():
+    study = study_of(workers=2, policy="random")
+    first, second = study.ask(), study.ask()
+    assert study.ask() is None and not study.finished
+    study.put_back(first.number)
+    assert study.ask().number == first.number
+    assert second.report(1, 0.5) == "continue"
+
+
+def test_without_checkpoints_every_segment_begins_at_epoch_1():
+    study = study_of(checkpoints=False, budget="300 epochs")
+    while (segment := study.ask()) is not None:
+        assert segment.from_epoch == 0
+        train(segment)
+    assert any(row["kind"] == "repeat" for row in study.ledger())
+
+
+def test_threads_may_train_at_the_same_time():
+    study = study_of(workers=4, budget="400 epochs", policy="asha")
+
+    def work():
+        while not study.finished:
+            segment = study.ask()
+            if segment is not None:
+                train(segment)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert study.finished and study.spent == 400
+
+
+def test_minimising_reports_what_was_told():
+    study = study_of(goal="minimize", budget="30 epochs")
+    while (segment := study.ask()) is not None:
+        for epoch in segment.epochs():
+            segment.report(epoch, 2.0 - quality(segment.config, epoch))
+    assert study.best.value == min(min(trial.values) for trial in study.trials)

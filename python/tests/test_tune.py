@@ -1,0 +1,233 @@
+"""bapi.tune: in this process and in workers, interrupted, killed and resumed."""
+
+import json
+import os
+import signal
+import time
+
+import bapi
+import pytest
+from conftest import quality
+
+SPACE = {"lr": bapi.Float(1e-6, 1, log=True), "units": bapi.Int(16, 256), "opt": ["sgd", "adam"]}
+LOOP = {"space": SPACE, "budget": "200 epochs", "max_epochs": 9, "policy": "hyperband"}
+
+
+def saved_epoch(trial):
+    path = trial.checkpoint_dir / "epoch"
+    return int(path.read_text()) if path.exists() else 0
+
+
+def train(trial):
+    start = saved_epoch(trial)
+    assert start in (trial.from_epoch, trial.from_epoch + 1)
+    for epoch in trial.epochs(start):
+        (trial.checkpoint_dir / "epoch").write_text(str(epoch))
+        trial.report(epoch, quality(trial.config, epoch))
+
+
+def test_the_function_is_called_once_per_segment_and_continues_its_checkpoint(tmp_path):
+    study = bapi.tune(train, storage=tmp_path / "mlp.bapi", **LOOP)
+    assert study.state == "finished" and study.spent == 200
+    assert any(row["kind"] == "epoch" for row in study.ledger())
+    assert not any(row["kind"] == "repeat" for row in study.ledger())
+    assert study.best.value == max(max(trial.values) for trial in study.trials)
+
+
+def test_in_memory_checkpoints_are_kept_in_a_temporary_directory():
+    directories = []
+
+    def note(trial):
+        directories.append(trial.checkpoint_dir)
+        train(trial)
+
+    study = bapi.tune(note, **LOOP)
+    assert study.path is None and study.state == "finished"
+    assert all(path.is_dir() for path in directories)
+    del study
+
+
+def test_a_study_is_the_same_twice():
+    def configs():
+        return [trial.config for trial in bapi.tune(train, seed=5, **LOOP).trials]
+
+    assert configs() == configs()
+
+
+def test_exceptions_fail_the_trial_and_the_study_goes_on():
+    def fails_often(trial):
+        if trial.number % 2 == 0:
+            raise RuntimeError("no memory left")
+        train(trial)
+
+    study = bapi.tune(fails_often, **LOOP)
+    failed = [trial for trial in study.trials if trial.state == "failed"]
+    assert failed and all("RuntimeError: no memory left (test_tune.py:" in trial.failure for trial in failed)
+    assert study.spent == 200
+
+
+def test_too_many_failures_in_a_row_are_an_error():
+    def fails(trial):
+        raise RuntimeError("no such file")
+
+    with pytest.raises(bapi.TooManyFailures, match="no such file"):
+        bapi.tune(fails, max_failures=3, **LOOP)
+
+
+def test_returning_early_completes_the_trial():
+    def gives_up(trial):
+        trial.report(1, 0.5)
+
+    study = bapi.tune(gives_up, **{**LOOP, "budget": "20 epochs", "policy": "random"})
+    assert [trial.state for trial in study.trials[:10]] == ["completed"] * 10
+    assert len(study.trials) == 20
+
+
+def test_seconds_are_the_time_it_takes():
+    def sleeps(trial):
+        for epoch in trial.epochs():
+            time.sleep(0.01)
+            trial.report(epoch, quality(trial.config, epoch))
+
+    begin = time.monotonic()
+    study = bapi.tune(sleeps, **{**LOOP, "budget": 1.0, "policy": "bapi"})
+    took = time.monotonic() - begin
+    assert study.state == "finished"
+    assert study.spent <= 1.05
+    assert study.spent == pytest.approx(took, abs=0.25)
+
+
+def test_ctrl_c_pauses_and_the_same_call_resumes(tmp_path, capsys):
+    calls = 0
+
+    def interrupted(trial):
+        nonlocal calls
+        for epoch in trial.epochs(saved_epoch(trial)):
+            calls += 1
+            if calls == 20:
+                os.kill(os.getpid(), signal.SIGINT)
+            (trial.checkpoint_dir / "epoch").write_text(str(epoch))
+            trial.report(epoch, quality(trial.config, epoch))
+
+    first = bapi.tune(interrupted, storage=tmp_path / "s", **LOOP)
+    assert first.state == "interrupted" and 15 <= first.spent <= 20
+    assert "paused" in capsys.readouterr().err
+    second = bapi.tune(train, storage=tmp_path / "s", **LOOP)
+    assert second.state == "finished" and second.spent == 200
+
+
+SCRIPT = """
+import os
+import time
+import bapi
+from conftest import quality
+
+def train(trial):
+    path = trial.checkpoint_dir / "epoch"
+    start = int(path.read_text()) if path.exists() else 0
+    for epoch in trial.epochs(start):
+        time.sleep(0.005)
+        (trial.checkpoint_dir / "epoch.new").write_text(str(epoch))
+        (trial.checkpoint_dir / "epoch.new").rename(path)
+        trial.report(epoch, quality(trial.config, epoch))
+        os.write(1, f"{{trial.number}} {{epoch}}\\n".encode())
+
+if __name__ == "__main__":
+    study = bapi.tune(train, space={{"lr": bapi.Float(1e-6, 1, log=True)}}, budget="150 epochs", max_epochs=9,
+                      policy="hyperband", storage="s.bapi", workers={workers})
+    print("finished", study.spent)
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_was_reported_survives_kill_9(tmp_path, run_script, workers):
+    process = run_script(SCRIPT.format(workers=workers), wait=False)
+    told = [process.stdout.readline().split() for _ in range(30)]
+    process.kill()
+    told += [line.split() for line in process.communicate()[0].splitlines() if line.count(" ") == 1]
+    trials = bapi.open_study(tmp_path / "s.bapi").trials
+    known = {(trial.number, epoch) for trial in trials for epoch in range(1, trial.epochs + 1)}
+    assert {(int(number), int(epoch)) for number, epoch in told} <= known
+    assert "finished 150" in run_script(SCRIPT.format(workers=workers))
+
+
+def test_two_workers_share_one_study(tmp_path, run_script, program):
+    assert "finished 150" in run_script(SCRIPT.format(workers=2))
+    study = bapi.open_study(tmp_path / "s.bapi")
+    assert study.state == "finished"
+    assert sum(row["cost"] for row in study.ledger()) == 150
+    assert json.loads(program("status", tmp_path / "s.bapi", "-f", "json"))["budget"]["spent"] == 150
+
+
+def test_workers_are_ended_when_the_budget_is_spent(tmp_path, run_script):
+    script = """
+import time
+import bapi
+
+def train(trial):
+    trial.report(1, 0.5)
+    time.sleep(100)
+
+if __name__ == "__main__":
+    study = bapi.tune(train, space={"lr": bapi.Float(0, 1)}, budget="3s", max_epochs=9, storage="s.bapi", workers=2,
+                      policy="random")
+    print(study.state, study.reason)
+"""
+    begin = time.monotonic()
+    assert "finished the budget is spent" in run_script(script)
+    assert time.monotonic() - begin < 20
+    assert bapi.open_study(tmp_path / "s.bapi").spent <= 3.2
+
+
+def test_a_function_that_goes_on_after_pause_loses_its_worker(run_script, tmp_path):
+    script = """
+import time
+import bapi
+
+def train(trial):
+    for epoch in trial.epochs():
+        trial.report(epoch, 0.5)
+    time.sleep(100)
+
+if __name__ == "__main__":
+    study = bapi.tune(train, space={"lr": bapi.Float(0, 1)}, budget="4 epochs", max_epochs=9, storage="s.bapi", workers=2,
+                      policy="one-epoch", grace=0.1)
+    print(study.state, study.spent)
+"""
+    assert "finished 4.0" in run_script(script)
+
+
+def test_a_worker_that_dies_fails_its_trial_only(run_script, tmp_path):
+    script = """
+import os
+import bapi
+
+def train(trial):
+    if trial.number == 1:
+        os._exit(3)
+    for epoch in trial.epochs():
+        trial.report(epoch, 0.5)
+
+if __name__ == "__main__":
+    study = bapi.tune(train, space={"lr": bapi.Float(0, 1)}, budget="60 epochs", max_epochs=9, storage="s.bapi", workers=2,
+                      policy="random")
+    print(study.state, study.trials[1].failure)
+"""
+    assert "finished the worker process ended with exit code 3" in run_script(script)
+
+
+def test_ctrl_c_pauses_workers_at_their_next_report(run_script, tmp_path):
+    process = run_script(SCRIPT.format(workers=2), wait=False)
+    for _ in range(20):
+        process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 0 and "paused" in err
+    study = bapi.open_study(tmp_path / "s.bapi")
+    assert study.state == "interrupted"
+    assert "finished 150" in run_script(SCRIPT.format(workers=2))
+
+
+def test_a_function_that_cannot_be_sent_is_refused():
+    with pytest.raises(bapi.InvalidInput, match="top level of a module"):
+        bapi.tune(lambda trial: None, workers=2, **LOOP)
