@@ -129,7 +129,7 @@ TEST(TableEvaluator, SerialControllerQueuesStarts) {
   const auto ends = [&](Cost overhead) {
     ManualClock clock;
     StudySpec spec = study_of(table, 1e6, {.name = "random"}, 1, 2);
-    TableEvaluator evaluator(table, spec, clock, {.overhead = overhead});
+    TableEvaluator evaluator(table, spec, clock, {.overhead = [overhead] { return overhead; }});
     std::vector<double> end(5);
     std::size_t next = 0;
     int running = 0;

@@ -1,5 +1,7 @@
 #include "bapi/base/clock.h"
 
+#include <time.h>
+
 #include <chrono>
 
 namespace bapi {
@@ -16,5 +18,11 @@ SystemClock::SystemClock()
     : offset_(seconds_of<std::chrono::system_clock>() - seconds_of<std::chrono::steady_clock>()) {}
 
 double SystemClock::now() const { return seconds_of<std::chrono::steady_clock>() + offset_; }
+
+double ThreadClock::now() const {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
 
 }  // namespace bapi

@@ -2,7 +2,8 @@
 
 namespace bapi {
 
-// Seconds since the Unix epoch. Handed in wherever time matters, so that tests and simulations own it.
+// Seconds, since the Unix epoch unless an implementation says otherwise. Handed in wherever time matters, so that tests
+// and simulations own it.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -17,6 +18,13 @@ class SystemClock : public Clock {
 
  private:
   double offset_;
+};
+
+// Seconds of processor time that the calling thread has used since it began: how long a computation takes, whatever
+// else the machine is busy with.
+class ThreadClock : public Clock {
+ public:
+  double now() const override;
 };
 
 class ManualClock : public Clock {

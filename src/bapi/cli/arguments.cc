@@ -122,6 +122,10 @@ void Arguments::options(const std::string& flags, std::vector<std::string>& targ
   app_.add_option(flags, target, help)->allow_extra_args(false);
 }
 
+void Arguments::words(const std::string& flags, std::vector<std::string>& target, const std::string& help) {
+  app_.add_option(flags, target, help)->expected(1, CLI::detail::expected_max_vector_size);
+}
+
 void Arguments::flag(const std::string& flags, bool& target, const std::string& help) {
   app_.add_flag(flags, target, help);
 }

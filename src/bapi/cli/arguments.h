@@ -27,6 +27,7 @@ class Arguments {
   void option(const std::string& flags, std::optional<int>& target, const std::string& help);
   void option(const std::string& flags, std::optional<std::uint64_t>& target, const std::string& help);
   void options(const std::string& flags, std::vector<std::string>& target, const std::string& help);  // may be repeated
+  void words(const std::string& flags, std::vector<std::string>& target, const std::string& help);  // one or more each
   void flag(const std::string& flags, bool& target, const std::string& help);
 
   // What follows "--" on the command line. A command that does not ask for it gets an error instead.

@@ -21,6 +21,7 @@ std::vector<Command> all_commands() {
           forecast_command(),
           calibration_command(),
           simulate_command(),
+          compare_command(),
           report_command()};
 }
 

@@ -25,6 +25,7 @@ Command what_if_command();
 Command forecast_command();
 Command calibration_command();
 Command simulate_command();
+Command compare_command();
 Command report_command();
 
 std::vector<Command> all_commands();

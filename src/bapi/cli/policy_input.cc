@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
-#include "bapi/base/clock.h"
 #include "bapi/base/error.h"
+#include "bapi/base/split.h"
 
 namespace bapi {
 namespace {
@@ -36,12 +37,16 @@ PolicySpec parse_policy(const std::string& name, const std::vector<std::string>&
   return spec;
 }
 
-Decision TimedPolicy::ask(const History& history, Rng& rng) {
-  const SystemClock clock;
-  const double start = clock.now();
-  Decision decision = policy_.ask(history, rng);
-  seconds_ += clock.now() - start;
-  return decision;
+ComparedPolicy parse_compared_policy(const std::string& text) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::size_t equals = std::min(text.find('='), text.size());
+  const bool labelled = equals < colon;
+  const std::string policy = labelled ? text.substr(equals + 1) : text;
+  const std::vector<std::string> words = split(policy, ':');
+  require(!words.empty() && !words.front().empty() && equals > 0,
+          fmt::format("--policies {}: expected NAME, NAME:OPTION=VALUE or LABEL=NAME:OPTION=VALUE", text));
+  return {.label = labelled ? text.substr(0, equals) : text,
+          .spec = parse_policy(words.front(), {words.begin() + 1, words.end()})};
 }
 
 }  // namespace bapi

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "bapi/policy/policy.h"
+#include "bapi/compare/comparison.h"
 #include "bapi/study/spec.h"
 
 namespace bapi {
@@ -12,17 +12,8 @@ namespace bapi {
 // '='; whether the policy has such an option is for make_policy to say.
 PolicySpec parse_policy(const std::string& name, const std::vector<std::string>& options);
 
-// Measures the time that a policy takes to decide. Refers to the policy.
-class TimedPolicy : public Policy {
- public:
-  explicit TimedPolicy(Policy& policy) : policy_(policy) {}
-  std::string_view name() const override { return policy_.name(); }
-  Decision ask(const History& history, Rng& rng) override;
-  double seconds() const { return seconds_; }
-
- private:
-  Policy& policy_;
-  double seconds_ = 0.0;
-};
+// "bapi", "bapi:horizon=8:exact=off", "far=bapi:horizon=8": [LABEL=]NAME[:OPTION=VALUE]... Without a label, the text
+// itself is the label.
+ComparedPolicy parse_compared_policy(const std::string& text);
 
 }  // namespace bapi

@@ -53,16 +53,6 @@ std::vector<StoredEvent> events_of(const StudyView& study, TrialId trial) {
   return events;
 }
 
-Cell list_of(const Table& table) {
-  std::vector<Cell> list;
-  for (const std::vector<Cell>& row : table.rows()) {
-    Fields fields;
-    for (std::size_t i = 0; i < row.size(); ++i) fields.emplace_back(table.columns()[i], row[i]);
-    list.emplace_back(std::move(fields));
-  }
-  return list;
-}
-
 Fields record_of(const StudyView& study, const Trial& trial, const std::vector<StoredEvent>& events) {
   const TrialDir dir = study.dir.trial(trial.id);
   const bool reported = !trial.curve.empty();

@@ -10,6 +10,8 @@
 #include "bapi/cli/table_input.h"
 #include "bapi/policy/registry.h"
 #include "bapi/run/simulate.h"
+#include "bapi/run/table_budget.h"
+#include "bapi/run/timed_policy.h"
 
 namespace bapi {
 namespace {
@@ -35,8 +37,9 @@ int run_simulation(const SimulateArguments& arguments) {
   const CurveTable table = load_table(arguments.table);
   const PolicySpec spec = parse_policy(arguments.policy, arguments.options);
   const std::unique_ptr<Policy> policy = make_policy(spec);
-  TimedPolicy timed(*policy);
-  const SimulationOptions options{.budget = parse_table_budget(arguments.budget, table),
+  const ThreadClock clock;
+  TimedPolicy timed(*policy, clock);
+  const SimulationOptions options{.budget = parse_table_budget(arguments.budget).on(table),
                                   .seed = arguments.seed.value_or(0),
                                   .workers = arguments.workers.value_or(1)};
   const SimulationSummary summary = simulate(table, spec, timed, options);

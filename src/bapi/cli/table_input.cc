@@ -2,35 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cmath>
+#include <algorithm>
 #include <filesystem>
-#include <sstream>
 
 #include "bapi/base/error.h"
+#include "bapi/base/number.h"
+#include "bapi/base/split.h"
 #include "bapi/cli/study_view.h"
 #include "bapi/run/csv_table.h"
 #include "bapi/run/lct1.h"
 #include "bapi/run/network_surrogate.h"
+#include "bapi/run/study_dir.h"
 #include "bapi/run/synthetic.h"
 
 namespace bapi {
 namespace {
-
-double number_of(const std::string& text, const std::string& where) {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  require(error == std::errc() && end == text.data() + text.size(),
-          fmt::format("{}: found \"{}\", expected a number", where, text));
-  return value;
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::stringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
-  return parts;
-}
 
 // SHAPE[,rows=N][,dims=N][,epochs=N][,seed=N][,cost_ratio=R][,noise=S]
 CurveTable load_synthetic(const std::string& text) {
@@ -42,7 +28,7 @@ CurveTable load_synthetic(const std::string& text) {
     const std::size_t equals = parts[i].find('=');
     require(equals != std::string::npos, fmt::format("synthetic: found \"{}\", expected name=value", parts[i]));
     const std::string name = parts[i].substr(0, equals);
-    const double value = number_of(parts[i].substr(equals + 1), "synthetic:" + name);
+    const double value = parse_number(parts[i].substr(equals + 1), "synthetic:" + name);
     if (name == "rows")
       options.rows = static_cast<int>(value);
     else if (name == "dims")
@@ -63,8 +49,8 @@ CurveTable load_synthetic(const std::string& text) {
 }
 
 // FILE.json:TASK[,rows=N][,seed=N][,any]
-CurveTable load_network(const std::string& file, const std::string& text) {
-  NetworkTableOptions options;
+CurveTable load_network(const std::string& file, const std::string& text, int draw) {
+  NetworkTableOptions options{.task = {}, .rows = draw};
   const std::vector<std::string> parts = split(text, ',');
   require(!parts.empty(), fmt::format("{}: expected a task, as in {}:126026", file, file));
   options.task = parts.front();
@@ -72,33 +58,80 @@ CurveTable load_network(const std::string& file, const std::string& text) {
     if (parts[i] == "any")
       options.answers = NetworkTableOptions::Answers::any;
     else if (parts[i].starts_with("rows="))
-      options.rows = static_cast<int>(number_of(parts[i].substr(5), file));
+      options.rows = static_cast<int>(parse_number(parts[i].substr(5), file));
     else if (parts[i].starts_with("seed="))
-      options.seed = static_cast<std::uint64_t>(number_of(parts[i].substr(5), file));
+      options.seed = static_cast<std::uint64_t>(parse_number(parts[i].substr(5), file));
     else
       throw InvalidInput(fmt::format("{}: found \"{}\", expected rows=N, seed=N or any", file, parts[i]));
   }
   return read_network_surrogate(file, options);
 }
 
+bool is_lct1(const std::filesystem::path& bin) {
+  return bin.extension() == ".bin" && std::filesystem::exists(std::filesystem::path(bin).replace_extension(".json"));
+}
+
+bool is_network(const std::filesystem::path& json) {
+  return json.extension() == ".json" &&
+         std::filesystem::exists(std::filesystem::path(json).replace_extension(".weights"));
+}
+
+bool is_study(const std::filesystem::path& path) { return std::filesystem::exists(StudyDir(path).database()); }
+
+std::vector<std::string> names_in_index(const std::filesystem::path& index) {
+  std::vector<std::string> names;
+  for (const std::string& name : csv_column(contents_of(index), "table", index.string())) {
+    names.push_back((index.parent_path() / name).string());
+  }
+  return names;
+}
+
+std::vector<std::string> names_in_directory(const std::filesystem::path& directory) {
+  if (std::filesystem::exists(directory / "INDEX.csv")) return names_in_index(directory / "INDEX.csv");
+  std::vector<std::string> names;
+  for (auto entry = std::filesystem::recursive_directory_iterator(directory);
+       entry != std::filesystem::recursive_directory_iterator();
+       ++entry) {
+    const std::filesystem::path& path = entry->path();
+    if (entry->is_directory()) {
+      if (!is_study(path)) continue;
+      entry.disable_recursion_pending();
+      names.push_back(path.string());
+    } else if (is_lct1(path) || (path.extension() == ".csv" && is_csv_table(contents_of(path)))) {
+      names.push_back(path.string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 }  // namespace
 
-CurveTable load_table(const std::string& text) {
+CurveTable load_table(const std::string& text, const TableInputOptions& options) {
   if (text.starts_with("synthetic:")) return load_synthetic(text.substr(10));
   if (const std::size_t at = text.find(".json:"); at != std::string::npos) {
-    return load_network(text.substr(0, at + 5), text.substr(at + 6));
+    return load_network(text.substr(0, at + 5), text.substr(at + 6), options.draw);
   }
   const std::filesystem::path path(text);
   if (path.extension() == ".csv") return read_csv_table(text);
   if (path.extension() == ".bin" || path.extension() == ".json") return read_lct1(path);
+  if (std::filesystem::exists(text + ".bin")) return read_lct1(text + ".bin");
   return table_of(open_study(text).history);
 }
 
-Cost parse_table_budget(const std::string& text, const CurveTable& table) {
-  const bool full = text.ends_with("full");
-  const Cost value = number_of(full ? text.substr(0, text.size() - 4) : text, "--budget");
-  require(std::isfinite(value) && value > 0.0, fmt::format("--budget {}: must be positive", text));
-  return full ? value * table.mean_full_cost() : value;
+std::vector<std::string> table_names(const std::string& text) {
+  std::vector<std::string> names;
+  if (is_network(text)) {
+    for (const std::string& task : network_tasks(text)) names.push_back(fmt::format("{}:{}", text, task));
+  } else if (std::filesystem::is_directory(text) && !is_study(text)) {
+    names = names_in_directory(text);
+  } else if (text.ends_with(".csv") && !is_csv_table(contents_of(text))) {
+    names = names_in_index(text);
+  } else {
+    names.push_back(text);
+  }
+  require(!names.empty(), fmt::format("{}: there is no table in it", text));
+  return names;
 }
 
 }  // namespace bapi

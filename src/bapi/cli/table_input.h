@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "bapi/run/curve_table.h"
 
@@ -10,10 +11,20 @@ namespace bapi {
 inline constexpr const char* kTableHelp =
     "NAME.bin (LCT1), NAME.csv, a study directory, surrogate.json:TASK[,rows=N][,any], or synthetic:SHAPE[,rows=N]...";
 
-// Recorded learning curves from whatever `text` names. Throws InvalidInput.
-CurveTable load_table(const std::string& text);
+// What a comparison takes besides these.
+inline constexpr const char* kTablesHelp =
+    "Tables as `bapi simulate` takes them, directories of such files, or an INDEX.csv whose column `table` lists them";
 
-// "20full" is 20 times the table's mean cost of a full run, a plain number is in the table's unit of cost.
-Cost parse_table_budget(const std::string& text, const CurveTable& table);
+struct TableInputOptions {
+  int draw = 1500;  // configurations of a surrogate network, unless its name says rows=N
+};
+
+// Recorded learning curves from whatever `text` names. Throws InvalidInput.
+CurveTable load_table(const std::string& text, const TableInputOptions& options = {});
+
+// The names of single tables behind `text`: the files and studies of a directory (those that an INDEX.csv in it lists,
+// if there is one, else all below it in the order of their names), the tables of an index, every task of a surrogate
+// network without a task; else `text` itself. Throws InvalidInput if there are none.
+std::vector<std::string> table_names(const std::string& text);
 
 }  // namespace bapi

@@ -80,11 +80,13 @@ struct Coverage {
   double within_50 = 0.0;
   double within_80 = 0.0;
   double within_95 = 0.0;
+  bool operator==(const Coverage&) const = default;
 };
 
 struct Calibration {
   Coverage value;  // of the value at the epoch that a decision looked at
   Coverage cost;   // of the cost of the segment that it decided
+  bool operator==(const Calibration&) const = default;
 };
 
 // From the predictions stored with the decisions and what was measured afterwards. Predictions whose epoch was not

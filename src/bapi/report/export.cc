@@ -7,17 +7,6 @@ namespace bapi {
 
 namespace {
 
-// A listing as a JSON array inside a larger document.
-Cell list_of(const Table& table) {
-  std::vector<Cell> list;
-  for (const std::vector<Cell>& row : table.rows()) {
-    Fields fields;
-    for (std::size_t i = 0; i < row.size(); ++i) fields.emplace_back(table.columns()[i], row[i]);
-    list.emplace_back(std::move(fields));
-  }
-  return list;
-}
-
 Cell command_of(const StudySpec& spec) {
   std::vector<Cell> words;
   for (const std::string& word : spec.command) words.emplace_back(word);

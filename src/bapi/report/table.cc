@@ -211,6 +211,16 @@ void Table::add(std::vector<Cell> row) {
   rows_.push_back(std::move(row));
 }
 
+Cell list_of(const Table& table) {
+  std::vector<Cell> list;
+  for (const std::vector<Cell>& row : table.rows()) {
+    Fields fields;
+    for (std::size_t i = 0; i < row.size(); ++i) fields.emplace_back(table.columns()[i], row[i]);
+    list.emplace_back(std::move(fields));
+  }
+  return list;
+}
+
 std::string render(const Table& table, Format format) {
   switch (format) {
     case Format::json:

@@ -60,6 +60,9 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
+// The rows as a list of fields, for a place inside a larger document.
+Cell list_of(const Table& table);
+
 // Ends with a newline. A table without rows still has its header.
 std::string render(const Table& table, Format format);
 

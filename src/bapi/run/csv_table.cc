@@ -4,12 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
+#include <span>
 
 #include "bapi/base/error.h"
 #include "bapi/base/match.h"
+#include "bapi/base/number.h"
 #include "bapi/run/study_dir.h"
 #include "bapi/study/spec_file.h"
 
@@ -54,18 +55,10 @@ std::vector<std::string> fields_of(std::string_view line) {
   return fields;
 }
 
-double number_of(const std::string& text, const std::string& where) {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  require(error == std::errc() && end == text.data() + text.size(),
-          fmt::format("{}: found \"{}\", expected a number", where, text));
-  return value;
-}
-
 // The value of `domain` that is written as `text`.
 Value value_of(const std::string& text, const Domain& domain, const std::string& where) {
-  return std::visit(Match{[&](const RealRange&) { return Value(number_of(text, where)); },
-                          [&](const IntRange&) { return Value(static_cast<std::int64_t>(number_of(text, where))); },
+  return std::visit(Match{[&](const RealRange&) { return Value(parse_number(text, where)); },
+                          [&](const IntRange&) { return Value(static_cast<std::int64_t>(parse_number(text, where))); },
                           [&](const Choice& choice) {
                             for (const Value& option : choice.options) {
                               if (to_text(option) == text) return option;
@@ -160,11 +153,11 @@ CurveTable parse_csv_table(std::string_view text, const std::string& file) {
       table.runs.emplace_back();
     }
     CurveTable::Run& run = table.runs[entry->second];
-    const double epoch = number_of(fields[columns->epoch], where);
+    const double epoch = parse_number(fields[columns->epoch], where);
     require(epoch == static_cast<double>(run.value.size() + 1),
             fmt::format("{}: epoch {}, expected {}", where, epoch, run.value.size() + 1));
-    run.value.push_back(number_of(fields[columns->value], where));
-    run.cost.push_back(columns->cost ? number_of(fields[*columns->cost], where) : 1.0);
+    run.value.push_back(parse_number(fields[columns->value], where));
+    run.cost.push_back(columns->cost ? parse_number(fields[*columns->cost], where) : 1.0);
     table.max_epoch = std::max(table.max_epoch, static_cast<Epoch>(run.value.size()));
   }
   require(columns.has_value(), fmt::format("{}: there is no line with the names of the columns", file));
@@ -173,10 +166,24 @@ CurveTable parse_csv_table(std::string_view text, const std::string& file) {
   return table;
 }
 
-CurveTable read_csv_table(const std::string& path) {
-  const std::optional<std::string> text = read_whole_file(path);
-  require(text.has_value(), fmt::format("{}: cannot be read", path));
-  return parse_csv_table(*text, path);
+bool is_csv_table(std::string_view text) { return text.starts_with('#'); }
+
+std::vector<std::string> csv_column(std::string_view text, const std::string& name, const std::string& file) {
+  const std::vector<Line> lines = lines_of(text);
+  const std::vector<std::string> names = lines.empty() ? std::vector<std::string>() : fields_of(lines.front().text);
+  const auto found = std::find(names.begin(), names.end(), name);
+  require(found != names.end(), fmt::format("{}: the first line names no column {}", file, name));
+  const auto at = static_cast<std::size_t>(found - names.begin());
+  std::vector<std::string> column;
+  for (const Line& line : std::span(lines).subspan(1)) {
+    if (line.text.empty()) continue;
+    const std::vector<std::string> fields = fields_of(line.text);
+    require(at < fields.size(), fmt::format("{}:{}: there is no column {}", file, line.number, name));
+    column.push_back(fields[at]);
+  }
+  return column;
 }
+
+CurveTable read_csv_table(const std::string& path) { return parse_csv_table(contents_of(path), path); }
 
 }  // namespace bapi

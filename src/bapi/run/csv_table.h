@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bapi/run/curve_table.h"
 
@@ -22,5 +23,11 @@ namespace bapi {
 // crash. Throws InvalidInput with file and line.
 CurveTable parse_csv_table(std::string_view text, const std::string& file);
 CurveTable read_csv_table(const std::string& path);
+
+// Whether a CSV file is a table of curves, by its first character, rather than any other listing.
+bool is_csv_table(std::string_view text);
+
+// The column `name` of a plain listing whose first line names the columns. Throws InvalidInput if there is no such.
+std::vector<std::string> csv_column(std::string_view text, const std::string& name, const std::string& file);
 
 }  // namespace bapi

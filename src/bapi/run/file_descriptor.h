@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <filesystem>
+#include <string_view>
 #include <utility>
 
 namespace bapi {
@@ -27,5 +29,11 @@ class FileDescriptor {
  private:
   int fd_ = -1;
 };
+
+// These throw StoreError that names the file and the system's reason.
+FileDescriptor open_file(const std::filesystem::path& path, int flags);  // flags of open(2); closed in child programs
+void write_all(const FileDescriptor& file, std::string_view text, const std::filesystem::path& path);
+void make_directories(const std::filesystem::path& path);
+[[noreturn]] void fail_at(std::string_view what, const std::filesystem::path& path, int error);
 
 }  // namespace bapi

@@ -6,21 +6,15 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "bapi/base/error.h"
+#include "bapi/run/study_dir.h"
 
 namespace bapi {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "LCT1 files are read as they are in memory");
-
-std::string contents_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  require(file.good(), fmt::format("{}: cannot be read", path.string()));
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 // Takes typed arrays off the front of a file's contents.
 class Reader {

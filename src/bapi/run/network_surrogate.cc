@@ -6,24 +6,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "bapi/base/error.h"
 #include "bapi/math/types.h"
+#include "bapi/run/study_dir.h"
 
 namespace bapi {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string contents_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  require(file.good(), fmt::format("{}: cannot be read", path.string()));
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 // Scaling of one input or output: (log(v) - sub) / div, or its inverse.
 struct Scaling {
@@ -224,13 +218,24 @@ CurveTable table_from(const Json& meta, const std::string& weights, const Networ
   return table;
 }
 
+Json meta_of(const std::filesystem::path& json) {
+  Json meta = Json::parse(contents_of(json), nullptr, false);
+  require(meta.is_object() && meta.contains("arrays") && meta.contains("tasks") && meta["tasks"].is_object(),
+          fmt::format("{}: expected a JSON object with arrays and tasks", json.string()));
+  return meta;
+}
+
 }  // namespace
+
+std::vector<std::string> network_tasks(const std::filesystem::path& json) {
+  std::vector<std::string> tasks;
+  for (const auto& [task, row] : meta_of(json)["tasks"].items()) tasks.push_back(task);
+  return tasks;
+}
 
 CurveTable read_network_surrogate(const std::filesystem::path& json, const NetworkTableOptions& options) {
   require(options.rows >= 1, fmt::format("rows = {}, must be at least 1", options.rows));
-  const Json meta = Json::parse(contents_of(json), nullptr, false);
-  require(meta.is_object() && meta.contains("arrays") && meta.contains("tasks"),
-          fmt::format("{}: expected a JSON object with arrays and tasks", json.string()));
+  const Json meta = meta_of(json);
   const std::string weights = contents_of(std::filesystem::path(json).replace_extension(".weights"));
   try {
     return table_from(meta, weights, options);

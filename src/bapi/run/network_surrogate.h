@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "bapi/run/curve_table.h"
 
@@ -20,5 +21,8 @@ struct NetworkTableOptions {
 // the arrays in surrogate.weights beside it), as a table of its validation accuracy and cumulative seconds. Predicted
 // time is made non-decreasing. Throws InvalidInput naming the file and what is wrong with it.
 CurveTable read_network_surrogate(const std::filesystem::path& json, const NetworkTableOptions& options);
+
+// The names of its tasks, in the order of the file.
+std::vector<std::string> network_tasks(const std::filesystem::path& json);
 
 }  // namespace bapi

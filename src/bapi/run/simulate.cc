@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "bapi/run/table_evaluator.h"
-#include "bapi/run/tune.h"
 #include "bapi/store/memory_store.h"
 
 namespace bapi {
@@ -38,12 +37,14 @@ SimulationSummary simulate(const CurveTable& table,
   constexpr double kNever = 1e300;
   TuneOptions loop;
   loop.tick = kNever;
+  loop.interrupt = options.interrupt;
   const TuneSummary end = tune(session, evaluator, clock, loop);
 
   const History& history = session.history();
   SimulationSummary summary{.spent = history.budget().spent(),
                             .decisions = history.decisions(),
                             .trials = static_cast<int>(history.trials().size()),
+                            .how = end.end,
                             .end = end.reason,
                             .events = store.events(0)};
   summary.trajectory = improvements(store.spec(), summary.events);

@@ -5,6 +5,7 @@
 
 #include "bapi/policy/policy.h"
 #include "bapi/run/curve_table.h"
+#include "bapi/run/tune.h"
 #include "bapi/study/history.h"
 
 namespace bapi {
@@ -13,7 +14,8 @@ struct SimulationOptions {
   Cost budget = 0.0;
   std::uint64_t seed = 0;
   int workers = 1;
-  Cost overhead = 0.0;  // simulated time per decision, see TableEvaluatorOptions
+  std::function<Cost()> overhead = {};  // of each start of a segment, see TableEvaluatorOptions
+  const std::atomic<bool>* interrupt = nullptr;
 };
 
 struct SimulationSummary {
@@ -23,6 +25,7 @@ struct SimulationSummary {
   double normalised_regret = 0.0;  // the same over (best - median final value); 0 if these coincide
   int decisions = 0;
   int trials = 0;
+  TuneEnd how = TuneEnd::finished;
   std::string end;                                       // why it ended
   std::vector<std::pair<Cost, double>> trajectory = {};  // (spent, best in the user's direction) at every improvement
   std::vector<StoredEvent> events = {};

@@ -42,6 +42,9 @@ class StudyDir {
 // The whole file, or nullopt if it cannot be read.
 std::optional<std::string> read_whole_file(const std::filesystem::path& file);
 
+// The whole of a file that the user has named; InvalidInput if it cannot be read.
+std::string contents_of(const std::filesystem::path& file);
+
 // All or nothing for readers and for a crash of this process: written beside, then renamed. Throws StoreError.
 void replace_file(const std::filesystem::path& file, std::string_view text);
 

@@ -14,7 +14,7 @@ TableEvaluator::TableEvaluator(const CurveTable& table,
                                const StudySpec& spec,
                                ManualClock& clock,
                                TableEvaluatorOptions options)
-    : table_(table), checkpoint_(spec.checkpoint), clock_(clock), options_(options) {}
+    : table_(table), checkpoint_(spec.checkpoint), clock_(clock), options_(std::move(options)) {}
 
 TableEvaluator::Job* TableEvaluator::find(TrialId trial) {
   const auto found = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& job) { return job.trial == trial; });
@@ -23,7 +23,7 @@ TableEvaluator::Job* TableEvaluator::find(TrialId trial) {
 
 void TableEvaluator::start(const Segment& segment) {
   const double now = clock_.now();
-  controller_free_ = std::max(now, controller_free_) + options_.overhead;
+  controller_free_ = std::max(now, controller_free_) + (options_.overhead ? options_.overhead() : 0.0);
   Job* job = find(segment.trial);
   if (!job) {
     jobs_.push_back({.trial = segment.trial,

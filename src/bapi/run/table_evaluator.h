@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "bapi/base/clock.h"
@@ -9,8 +10,9 @@
 namespace bapi {
 
 struct TableEvaluatorOptions {
-  // Simulated time that every start of a segment takes the one controller; charged to the trial as start-up.
-  Cost overhead = 0.0;
+  // Simulated time that a start of a segment takes the one controller, asked for at each; charged to the trial as
+  // start-up. Without, none.
+  std::function<Cost()> overhead = {};
 };
 
 // Recorded curves in simulated time: `wait` moves the clock to the next report. Time and cost are the same thing here,

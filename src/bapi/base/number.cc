@@ -1,0 +1,19 @@
+#include "bapi/base/number.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "bapi/base/error.h"
+
+namespace bapi {
+
+double parse_number(std::string_view text, const std::string& where) {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  require(error == std::errc() && end == text.data() + text.size(),
+          fmt::format("{}: found \"{}\", expected a number", where, text));
+  return value;
+}
+
+}  // namespace bapi

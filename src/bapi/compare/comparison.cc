@@ -1,0 +1,85 @@
+#include "bapi/compare/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "bapi/base/error.h"
+#include "bapi/policy/registry.h"
+
+namespace bapi {
+namespace {
+
+template <typename Range, typename NameOf>
+void require_distinct(const Range& range, const std::string& what, const NameOf& name_of) {
+  require(!range.empty(), fmt::format("compare: there is no {}", what));
+  std::set<std::string> seen;
+  for (const auto& item : range) {
+    require(seen.insert(name_of(item)).second, fmt::format("compare: the {} {} stands twice", what, name_of(item)));
+  }
+}
+
+bool has_finite_value(const CurveTable& table) {
+  return std::any_of(table.runs.begin(), table.runs.end(), [](const CurveTable::Run& run) {
+    return std::any_of(run.value.begin(), run.value.end(), [](double value) { return std::isfinite(value); });
+  });
+}
+
+}  // namespace
+
+std::string to_text(const PolicySpec& spec) {
+  std::string text = spec.name;
+  for (const auto& [name, value] : spec.options) text += fmt::format(":{}={}", name, to_text(value));
+  return text;
+}
+
+void Comparison::validate() const {
+  require_distinct(tables, "table", [](const CurveTable& table) { return table.name; });
+  require_distinct(policies, "policy", [](const ComparedPolicy& policy) { return policy.label; });
+  require_distinct(budgets, "budget", [](const TableBudget& budget) { return budget.text(); });
+  require_distinct(workers, "number of workers", [](int count) { return std::to_string(count); });
+  require(seeds >= 1, fmt::format("compare: seeds = {}, must be at least 1", seeds));
+  for (const int count : workers) require(count >= 1, fmt::format("compare: workers = {}, must be at least 1", count));
+  for (const ComparedPolicy& policy : policies) make_policy(policy.spec);
+  for (const CurveTable& table : tables) {
+    require(has_finite_value(table),
+            fmt::format("compare: {} has no finite value of {}", table.name, table.metric.name));
+  }
+}
+
+std::string to_text(const RunKey& key) {
+  return fmt::format("{}, {}, budget {}, {} worker{}, seed {}",
+                     key.table,
+                     key.policy,
+                     key.budget,
+                     key.workers,
+                     key.workers == 1 ? "" : "s",
+                     key.seed);
+}
+
+std::vector<RunKey> keys_of(const Comparison& comparison) {
+  std::vector<TableBudget> budgets = comparison.budgets;
+  std::stable_sort(
+      budgets.begin(), budgets.end(), [](const TableBudget& a, const TableBudget& b) { return a.amount > b.amount; });
+  std::vector<RunKey> keys;
+  for (int seed = 0; seed < comparison.seeds; ++seed) {
+    for (const TableBudget& budget : budgets) {
+      for (const int workers : comparison.workers) {
+        for (const ComparedPolicy& policy : comparison.policies) {
+          for (const CurveTable& table : comparison.tables) {
+            keys.push_back({.table = table.name,
+                            .policy = policy.label,
+                            .budget = budget.text(),
+                            .workers = workers,
+                            .seed = static_cast<std::uint64_t>(seed)});
+          }
+        }
+      }
+    }
+  }
+  return keys;
+}
+
+}  // namespace bapi

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bapi/policy/insight.h"
+#include "bapi/run/curve_table.h"
+#include "bapi/run/table_budget.h"
+
+namespace bapi {
+
+// A policy under the name that it has in a comparison.
+struct ComparedPolicy {
+  std::string label;
+  PolicySpec spec;
+  bool operator==(const ComparedPolicy&) const = default;
+};
+
+// "bapi:horizon=8", options in the order of their names: one way to write each.
+std::string to_text(const PolicySpec& spec);
+
+enum class OverheadCharge {
+  none,      // decisions take no simulated time: runs are reproducible
+  measured,  // the processor time of each decision delays the segment that it starts, where the table's unit is seconds
+};
+
+// Every table with every policy, seed, budget and number of workers.
+struct Comparison {
+  std::vector<CurveTable> tables = {};
+  std::vector<ComparedPolicy> policies = {};
+  int seeds = 10;  // 0 .. seeds - 1
+  std::vector<TableBudget> budgets = {};
+  std::vector<int> workers = {1};
+  OverheadCharge overhead = OverheadCharge::none;
+
+  // Throws InvalidInput: something is empty, stands twice, or a policy does not exist or has no such option.
+  void validate() const;
+};
+
+// What tells one run from all others.
+struct RunKey {
+  std::string table;
+  std::string policy;  // label
+  std::string budget;  // as TableBudget::text
+  int workers = 1;
+  std::uint64_t seed = 0;
+  auto operator<=>(const RunKey&) const = default;
+};
+
+std::string to_text(const RunKey& key);
+
+// What came out of one run. A function of the key and the comparison's settings, except for `overhead_seconds` (and for
+// everything if overheads are charged as measured).
+struct RunRecord {
+  RunKey key;
+  double final = 0.0;  // in the user's direction
+  double regret = 0.0;
+  double normalised_regret = 0.0;  // 0: the table's best value; 1: the median of the last values
+  Cost spent = 0.0;
+  int decisions = 0;
+  double overhead_seconds = 0.0;  // processor time of all decisions
+  // (fraction of the budget, normalised regret from there on), at every improvement.
+  std::vector<std::pair<double, double>> trajectory = {};
+  Calibration calibration = {};  // of the predictions that the policy stored, if any
+  bool operator==(const RunRecord&) const = default;
+};
+
+// All keys: seed by seed, so that a comparison that is broken off has every policy on every table; within a seed the
+// dearest budgets first, so that no long run is left for the end.
+std::vector<RunKey> keys_of(const Comparison& comparison);
+
+}  // namespace bapi

@@ -1,0 +1,217 @@
+#include "bapi/compare/run_comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "bapi/base/clock.h"
+#include "bapi/base/error.h"
+#include "bapi/policy/registry.h"
+#include "bapi/run/simulate.h"
+#include "bapi/run/timed_policy.h"
+
+namespace bapi {
+namespace {
+
+template <typename Range, typename NameOf>
+const auto& named(const Range& range, const std::string& name, const NameOf& name_of) {
+  const auto found = std::find_if(range.begin(), range.end(), [&](const auto& item) { return name_of(item) == name; });
+  check(found != range.end(), "compare: a run that is not of this comparison");
+  return *found;
+}
+
+const CurveTable& table_of(const RunKey& key, const Comparison& comparison) {
+  return named(comparison.tables, key.table, [](const CurveTable& table) { return table.name; });
+}
+
+const PolicySpec& policy_of(const RunKey& key, const Comparison& comparison) {
+  return named(comparison.policies, key.policy, [](const ComparedPolicy& p) { return p.label; }).spec;
+}
+
+// Only forecasting policies store what they predicted; replaying the others' events would find nothing.
+bool has_predictions(const std::vector<StoredEvent>& events) {
+  return std::any_of(events.begin(), events.end(), [](const StoredEvent& stored) {
+    if (const auto* start = std::get_if<TrialStarted>(&stored.event)) return start->why.number("sd").has_value();
+    if (const auto* resume = std::get_if<TrialResumed>(&stored.event)) return resume->why.number("sd").has_value();
+    return false;
+  });
+}
+
+std::vector<std::pair<double, double>> normalised(const SimulationSummary& summary,
+                                                  const CurveTable& table,
+                                                  Cost budget) {
+  const double best = table.best();
+  const double range = best - table.median_final();
+  const double sign = table.metric.goal == Goal::maximize ? 1.0 : -1.0;
+  std::vector<std::pair<double, double>> trajectory;
+  for (const auto& [spent, value] : summary.trajectory) {
+    trajectory.emplace_back(spent / budget, range > 0.0 ? (best - sign * value) / range : 0.0);
+  }
+  return trajectory;
+}
+
+// Runs the queue on several threads. Everything shared is behind one mutex: a run takes milliseconds at least.
+class Pool {
+ public:
+  Pool(const Comparison& comparison, RunLog& log, const RunComparisonOptions& options)
+      : comparison_(comparison), log_(log), options_(options) {
+    for (RunKey& key : keys_of(comparison)) {
+      ++progress_.total;
+      if (log.finished().contains(key)) {
+        ++progress_.kept;
+      } else {
+        queue_.push_back(std::move(key));
+      }
+    }
+    progress_.done = progress_.kept;
+    for (const RunKey& key : queue_) ++waiting_[kind_of(key)];
+  }
+
+  ComparisonEnd run() {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < options_.jobs; ++i) threads.emplace_back([this] { work(); });
+    for (std::thread& thread : threads) thread.join();
+    if (broken_) std::rethrow_exception(broken_);
+    if (interrupted()) return ComparisonEnd::interrupted;
+    if (!failures_.empty()) {
+      throw LogicError(
+          fmt::format("{} runs failed, the others are kept; the first: {}", failures_.size(), failures_[0]));
+    }
+    return ComparisonEnd::finished;
+  }
+
+ private:
+  using Kind = std::tuple<std::string, std::string, int>;  // runs that take about as long as each other
+
+  struct Timing {
+    double seconds = 0.0;
+    int runs = 0;
+  };
+
+  static Kind kind_of(const RunKey& key) { return {key.policy, key.budget, key.workers}; }
+  bool interrupted() const { return options_.interrupt && options_.interrupt->load(); }
+
+  std::optional<RunKey> next() {
+    const std::lock_guard lock(mutex_);
+    if (interrupted() || broken_ || at_ == queue_.size()) return std::nullopt;
+    return queue_[at_++];
+  }
+
+  void work() {
+    const SystemClock clock;
+    while (const std::optional<RunKey> key = next()) {
+      const double start = clock.now();
+      try {
+        const std::optional<RunRecord> record = run_of(*key, comparison_, options_.interrupt);
+        if (record) finish(*record, clock.now() - start);
+      } catch (const std::exception& error) {
+        const std::lock_guard lock(mutex_);
+        failures_.push_back(fmt::format("{}: {}", to_text(*key), error.what()));
+      }
+    }
+  }
+
+  void finish(const RunRecord& record, double seconds) {
+    const std::lock_guard lock(mutex_);
+    try {
+      log_.append(record);
+    } catch (...) {
+      if (!broken_) broken_ = std::current_exception();
+      return;
+    }
+    ++progress_.done;
+    --waiting_[kind_of(record.key)];
+    Timing& timing = timings_[kind_of(record.key)];
+    timing.seconds += seconds;
+    ++timing.runs;
+    progress_.last = record.key;
+    progress_.seconds_left = seconds_left();
+    if (options_.observer) options_.observer(progress_);
+  }
+
+  // Runs of a kind that has not been seen yet count like the mean of all kinds seen.
+  double seconds_left() const {
+    double mean = 0.0;
+    for (const auto& [kind, timing] : timings_) mean += timing.seconds / timing.runs;
+    mean /= static_cast<double>(timings_.size());
+    double sum = 0.0;
+    for (const auto& [kind, runs] : waiting_) {
+      const auto seen = timings_.find(kind);
+      sum += runs * (seen == timings_.end() ? mean : seen->second.seconds / seen->second.runs);
+    }
+    return sum / options_.jobs;
+  }
+
+  const Comparison& comparison_;
+  RunLog& log_;
+  const RunComparisonOptions& options_;
+  std::mutex mutex_;
+  std::vector<RunKey> queue_;
+  std::size_t at_ = 0;
+  std::map<Kind, int> waiting_;
+  std::map<Kind, Timing> timings_;
+  ComparisonProgress progress_;
+  std::vector<std::string> failures_;
+  std::exception_ptr broken_;  // the log cannot be written
+};
+
+}  // namespace
+
+std::optional<RunRecord> run_of(const RunKey& key, const Comparison& comparison, const std::atomic<bool>* interrupt) {
+  const CurveTable& table = table_of(key, comparison);
+  const PolicySpec& spec = policy_of(key, comparison);
+  const Cost budget = parse_table_budget(key.budget).on(table);
+  const std::unique_ptr<Policy> policy = make_policy(spec);
+  const ThreadClock clock;
+  TimedPolicy timed(*policy, clock);
+  SimulationOptions options{
+      .budget = budget, .seed = key.seed, .workers = key.workers, .overhead = {}, .interrupt = interrupt};
+  const bool charged = comparison.overhead == OverheadCharge::measured && table.cost_unit == "s";
+  if (charged) options.overhead = [&timed] { return timed.take_seconds(); };
+  const SimulationSummary summary = simulate(table, spec, timed, options);
+  if (summary.how == TuneEnd::interrupted) return std::nullopt;
+  RunRecord record{.key = key,
+                   .final = summary.best,
+                   .regret = summary.regret,
+                   .normalised_regret = summary.normalised_regret,
+                   .spent = summary.spent,
+                   .decisions = summary.decisions,
+                   .overhead_seconds = timed.seconds(),
+                   .trajectory = normalised(summary, table, budget)};
+  if (has_predictions(summary.events)) {
+    record.calibration = calibration(study_of(table, budget, spec, key.seed, key.workers), summary.events);
+  }
+  return record;
+}
+
+ComparisonEnd run_comparison(const Comparison& comparison, RunLog& log, const RunComparisonOptions& options) {
+  check(options.jobs >= 1, "run_comparison: needs a thread");
+  return Pool(comparison, log, options).run();
+}
+
+std::vector<RunRecord> records_of(const Comparison& comparison, const RunLog& log) {
+  std::vector<RunRecord> records;
+  for (const CurveTable& table : comparison.tables) {
+    for (const ComparedPolicy& policy : comparison.policies) {
+      for (const TableBudget& budget : comparison.budgets) {
+        for (const int workers : comparison.workers) {
+          for (int seed = 0; seed < comparison.seeds; ++seed) {
+            const auto found = log.finished().find({.table = table.name,
+                                                    .policy = policy.label,
+                                                    .budget = budget.text(),
+                                                    .workers = workers,
+                                                    .seed = static_cast<std::uint64_t>(seed)});
+            check(found != log.finished().end(), "compare: a run has not been finished");
+            records.push_back(found->second);
+          }
+        }
+      }
+    }
+  }
+  return records;
+}
+
+}  // namespace bapi

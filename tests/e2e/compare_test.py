@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""`bapi compare` as users run it: killed and continued, on any number of threads, on every kind of table."""
+
+import csv
+import json
+import os
+import pathlib
+import random
+import subprocess
+import time
+import unittest
+
+from harness import BAPI, EndToEnd
+
+TABLES = ["synthetic:crossing,rows=60,epochs=20", "synthetic:power-law,rows=60,epochs=20"]
+POLICIES = "random,hyperband,bohb,asha,top-k,short=top-k:epochs=0.2"
+
+
+class Compare(EndToEnd):
+    def compare(self, out, *more, tables=TABLES, policies=POLICIES, seeds="4", code=0):
+        words = ["compare", "--tables", *tables, "--policies", policies, "--seeds", seeds, "--out", out]
+        return self.bapi(*words, "--budgets", "2full,6full", *more, code=code)
+
+    def listing(self, out, name):
+        with open(pathlib.Path(self.dir) / out / name, newline="") as file:
+            rows = list(csv.DictReader(file))
+        for row in rows:
+            row.pop("overhead_seconds", None)  # measured, the only thing that may differ
+        return rows
+
+    def assert_same_results(self, one, other):
+        for name in ("runs.csv", "ranks.csv", "curves.csv"):
+            self.assertEqual(self.listing(one, name), self.listing(other, name), name)
+
+    def test_results_do_not_depend_on_the_number_of_threads(self):
+        self.compare("one", "--jobs", "1")
+        self.compare("two", "--jobs", "2")
+        self.assert_same_results("one", "two")
+        self.assertEqual(len(self.listing("one", "runs.csv")), 2 * 6 * 4 * 2)
+
+    def test_killed_at_any_instant_it_goes_on_to_the_same_end(self):
+        self.compare("undisturbed", seeds="12")
+        instants = random.Random(20)
+        command = [os.path.abspath(BAPI), "compare", "--tables", *TABLES, "--policies", POLICIES, "--seeds", "12"]
+        command += ["--budgets", "2full,6full", "--out", "killed", "--quiet"]
+        kills = 0
+        while True:
+            process = subprocess.Popen(command, cwd=self.dir, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.started.append(process)
+            try:
+                # The later, the longer it may live, so that it comes to an end on a slow machine too.
+                process.wait(timeout=instants.uniform(0.0, 0.02) + 0.01 * kills)
+                self.assertEqual(process.returncode, 0)
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                kills += 1
+        self.assertGreater(kills, 0)
+        self.assert_same_results("undisturbed", "killed")
+
+    def test_interrupt_keeps_what_is_finished(self):
+        command = [os.path.abspath(BAPI), "compare", "--tables", *TABLES, "--policies", POLICIES, "--seeds", "2000"]
+        command += ["--budgets", "6full", "--out", "long", "--quiet"]
+        process = subprocess.Popen(command, cwd=self.dir, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.started.append(process)
+        log = pathlib.Path(self.dir) / "long" / "runs.log"
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and not (log.exists() and log.stat().st_size > 20000):
+            time.sleep(0.01)
+        process.terminate()
+        _, errors = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("are kept", errors)
+
+    def test_more_may_be_added_and_nothing_else_changed(self):
+        self.compare("grown", policies="random,asha", seeds="2")
+        self.compare("grown")
+        self.compare("whole")
+        self.assert_same_results("grown", "whole")
+        refused = self.compare("grown", policies="random=asha", code=2)
+        self.assertIn("there random is random, in this comparison it is asha", refused.stderr)
+        refused = self.compare("grown", "--charge-overhead", code=2)
+        self.assertIn("overhead none", refused.stderr)
+
+    def test_takes_studies_files_directories_and_indexes(self):
+        data = pathlib.Path(self.dir) / "data"
+        (data / "deep").mkdir(parents=True)
+        for name in ("first", "second"):
+            lines = ["# metric: {name: accuracy, goal: maximize}", "# parameters:", "#   lr: {min: 0.01, max: 1}"]
+            lines += ["lr,epoch,accuracy,cost"]
+            for row in range(8):
+                lines += [f"{0.1 + 0.1 * row},{t},{(row + t) / 20},{1 + row}" for t in range(1, 5)]
+            (data / "deep" / f"{name}.csv").write_text("\n".join(lines) + "\n")
+        (data / "notes.csv").write_text("a,b\n1,2\n")
+
+        def names(out):
+            return {row["table"] for row in self.listing(out, "runs.csv")}
+
+        self.compare("by_directory", tables=["data"], policies="random,asha")
+        both = names("by_directory")
+        self.assertEqual(len(both), 2)
+
+        (data / "INDEX.csv").write_text("table,configs\ndeep/first.csv,8\n")
+        self.compare("by_index", tables=["data/INDEX.csv"], policies="random,asha")
+        self.compare("by_indexed_directory", tables=["data"], policies="random,asha")
+        self.assertEqual(len(names("by_index")), 1)
+        self.assertEqual(names("by_index"), names("by_indexed_directory"))
+
+        self.bapi("run", self.study("mlp"), "--quiet")
+        self.compare("by_study", tables=["mlp.bapi", "data/deep/first.csv"], policies="random,asha")
+        self.assertIn("mlp", names("by_study"))
+
+        (data / "empty").mkdir()
+        self.assertIn("there is no table in it", self.compare("none", tables=["data/empty"], code=2).stderr)
+
+    def test_summary_is_printed_in_each_format(self):
+        self.assertIn("budget 2full, 1 worker: 2 tables, 4 seeds", self.compare("c").stdout)
+        document = json.loads(self.compare("c", "-f", "json").stdout)
+        self.assertEqual([entry["budget"] for entry in document], ["2full", "6full"])
+        rows = list(csv.DictReader(self.compare("c", "-f", "csv").stdout.splitlines()))
+        self.assertEqual(len(rows), 12)
+        self.assertEqual(self.compare("c", "--quiet").stderr, "")
+
+    def test_workers_are_part_of_a_run(self):
+        self.compare("workers", "--workers", "1,4", policies="random,asha")
+        self.assertEqual({row["workers"] for row in self.listing("workers", "runs.csv")}, {"1", "4"})
+        self.assertEqual(len(self.listing("workers", "ranks.csv")), 2 * 2 * 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
