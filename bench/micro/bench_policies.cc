@@ -139,6 +139,7 @@ void register_all() {
       {{.name = "bms-ei"}, "bms-ei", 0.3},
       {{.name = "binoculars"}, "binoculars", 0.0},
       {{.name = "glasses"}, "glasses", 0.0},
+      {{.name = "boil"}, "boil", 0.0},
   };
   const int n = 60;
   const History full_runs = history_of("random", n);

@@ -23,6 +23,9 @@ PolicySpec brisk(const std::string& name) {
     return {.name = name, .options = {{"draws", std::int64_t{32}}, {"starts", std::int64_t{2}}}};
   }
   if (name == "glasses") return {.name = name, .options = {{"draws", std::int64_t{32}}}};
+  if (name == "boil") {
+    return {.name = name, .options = {{"virtual_points", std::int64_t{2}}, {"fit_trials", std::int64_t{2}}}};
+  }
   return {.name = name};
 }
 

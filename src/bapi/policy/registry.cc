@@ -12,6 +12,7 @@
 #include "bapi/policy/binoculars.h"
 #include "bapi/policy/bms_ei.h"
 #include "bapi/policy/bohb.h"
+#include "bapi/policy/boil.h"
 #include "bapi/policy/ei.h"
 #include "bapi/policy/glasses.h"
 #include "bapi/policy/hyperband.h"
@@ -52,6 +53,7 @@ const std::vector<Entry>& entries() {
     list.push_back(entry<BudgetedMultiStep>());
     list.push_back(entry<Binoculars>());
     list.push_back(entry<Glasses>());
+    list.push_back(entry<Boil>());
     for (const std::string& preset : TopK::presets()) {
       list.push_back({TopK::info(preset), [](const PolicySpec& spec) { return std::make_unique<TopK>(spec); }});
     }
