@@ -25,6 +25,8 @@ class Trainer {
  public:
   explicit Trainer(History& history) : history_(history), value_(kDim, 0.4, rng_) {}
 
+  int observations() const { return observations_; }
+
   // Carries a decision out at once.
   void obey(const Decision& decision) {
     std::visit(Match{[&](const Start& start) {
@@ -49,9 +51,11 @@ class Trainer {
       history_.apply(Measured{id, {t, value_(x) - 1.0 / t, 1.0 + x[0] + x[1]}});
     }
     history_.apply(SegmentDone{id});
+    ++observations_;
   }
 
   History& history_;
+  int observations_ = 0;
   Rng rng_{3};
   RandomFourierFunction value_;
 };
@@ -67,16 +71,17 @@ History empty_history() {
   return History(spec);
 }
 
-// What `policy` has seen after `decisions` of its own.
-History history_of(const std::string& policy, int decisions) {
+// What `policy` has seen when it had so many runs trained to where it wanted them and starts a new one next.
+History history_of(const std::string& policy, int observations) {
   History history = empty_history();
   Trainer trainer(history);
   const std::unique_ptr<Policy> decide = make_policy({.name = policy});
-  for (int i = 0; i < decisions; ++i) {
-    Rng rng(static_cast<std::uint64_t>(i));
-    trainer.obey(decide->ask(history, rng));
+  for (std::uint64_t i = 0;; ++i) {
+    Rng rng(i);
+    const Decision decision = decide->ask(history, rng);
+    if (trainer.observations() >= observations && std::holds_alternative<Start>(decision)) return history;
+    trainer.obey(decision);
   }
-  return history;
 }
 
 double thread_seconds() {
@@ -123,7 +128,9 @@ void register_all() {
     Rng rng(7);
     benchmark::DoNotOptimize(make_policy({.name = "random"})->ask(many, rng));
   });
-  add("bohb", [=](benchmark::State& s) { ask(s, {.name = "bohb"}, many, 1000, drawing, 1e-3); });
+  add("bohb", [=](benchmark::State& s) {
+    ask(s, {.name = "bohb", .options = {{"random_fraction", 0.0}}}, many, 1000, drawing, 1e-3);
+  });
 
   struct Case {
     PolicySpec policy;

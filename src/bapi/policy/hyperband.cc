@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "bapi/base/error.h"
 #include "bapi/policy/fresh.h"
@@ -41,14 +42,6 @@ std::vector<const Trial*> best_of(std::vector<const Trial*> members, int count, 
   });
   members.resize(std::min(members.size(), static_cast<std::size_t>(count)));
   std::sort(members.begin(), members.end(), [](const Trial* a, const Trial* b) { return index(a->id) < index(b->id); });
-  return members;
-}
-
-std::vector<const Trial*> entered_at(const History& history, int bracket, int rung) {
-  std::vector<const Trial*> members;
-  for (const Trial& trial : history.trials()) {
-    if (purpose(trial, "bracket") == bracket && purpose(trial, "rung") == rung) members.push_back(&trial);
-  }
   return members;
 }
 
@@ -105,7 +98,31 @@ struct Hyperband::Answer {
   Decision decision = Wait{};
 };
 
-Hyperband::Answer Hyperband::next_in_bracket(const History& history, int number, Rng& rng) {
+// The trials by bracket and the rung at which they entered it. Read off their rationales once per decision.
+class Hyperband::Entries {
+ public:
+  explicit Entries(const History& history) {
+    for (const Trial& trial : history.trials()) {
+      const std::optional<HyperbandPlace> place = hyperband_place(trial);
+      if (!place) continue;
+      trials_[{place->bracket, place->rung}].push_back(&trial);
+      last_bracket_ = std::max(last_bracket_, place->bracket);
+    }
+  }
+
+  int last_bracket() const { return last_bracket_; }  // -1 if there is none
+
+  std::vector<const Trial*> at(int bracket, int rung) const {
+    const auto found = trials_.find({bracket, rung});
+    return found == trials_.end() ? std::vector<const Trial*>{} : found->second;
+  }
+
+ private:
+  std::map<std::pair<int, int>, std::vector<const Trial*>> trials_;
+  int last_bracket_ = -1;
+};
+
+Hyperband::Answer Hyperband::next_in_bracket(const History& history, const Entries& entries, int number, Rng& rng) {
   const Bracket bracket = this->bracket(history.spec(), number);
   std::vector<const Trial*> promoted;
   for (int r = 0; r < std::ssize(bracket); ++r) {
@@ -117,7 +134,7 @@ Hyperband::Answer Hyperband::next_in_bracket(const History& history, int number,
         return {Answer::Kind::decision, Resume{.trial = trial->id, .until = rung.epoch, .why = why}};
       }
     }
-    std::vector<const Trial*> members = entered_at(history, number, r);
+    std::vector<const Trial*> members = entries.at(number, r);
     for (const Trial* trial : members) {
       if (waits(*trial) && !has_reached(*trial, rung.epoch)) {  // cut short by a budget that was raised since
         return {Answer::Kind::decision, Resume{.trial = trial->id, .until = rung.epoch, .why = why}};
@@ -150,10 +167,9 @@ Hyperband::Answer Hyperband::next_in_bracket(const History& history, int number,
 }
 
 Decision Hyperband::ask(const History& history, Rng& rng) {
-  int last = -1;  // newest bracket that has a trial
-  for (const Trial& trial : history.trials()) last = std::max(last, purpose(trial, "bracket"));
-  for (int number = 0; number <= last + 1; ++number) {
-    const Answer answer = next_in_bracket(history, number, rng);
+  const Entries entries(history);
+  for (int number = 0; number <= entries.last_bracket() + 1; ++number) {
+    const Answer answer = next_in_bracket(history, entries, number, rng);
     if (answer.kind == Answer::Kind::decision) return answer.decision;
   }
   // Only a pool without a configuration left gets here: a new bracket always has a slot to fill.

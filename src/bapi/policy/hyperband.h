@@ -51,7 +51,8 @@ class Hyperband : public Policy {
 
  private:
   struct Answer;
-  Answer next_in_bracket(const History& history, int number, Rng& rng);
+  class Entries;
+  Answer next_in_bracket(const History& history, const Entries& entries, int number, Rng& rng);
 
   int eta_ = 3;
   std::optional<Epoch> min_epoch_;  // default: the study's
