@@ -84,6 +84,30 @@ TEST(Bohb, FirstModelAppearsWhereItShouldFor100EpochsAndThreeParameters) {
   EXPECT_EQ(first.at(100).runs, 185);
 }
 
+TEST(Bohb, FirstModelAppearsWhereItShouldFor50EpochsAndSixParameters) {
+  const CurveTable table = table_in(6, 400, 50);
+  const Cost budget = 50.0 * 30;
+  const std::map<Epoch, Onset> first = onsets(table, events_of(table, "bohb", budget), budget);
+  ASSERT_TRUE(first.contains(1) && first.contains(5) && first.contains(16) && first.contains(50));
+  EXPECT_EQ(first.at(1).runs, 14);
+  EXPECT_EQ(first.at(5).runs, 45);
+  EXPECT_EQ(first.at(16).runs, 103);
+  EXPECT_EQ(first.at(50).runs, 128);
+}
+
+TEST(Bohb, FirstModelAppearsWhereItShouldFor100EpochsAndFourParameters) {
+  const CurveTable table = table_in(4, 400, 100);
+  const Cost budget = 100.0 * 20;
+  const std::map<Epoch, Onset> first = onsets(table, events_of(table, "bohb", budget), budget);
+  ASSERT_TRUE(first.contains(1) && first.contains(3) && first.contains(11) && first.contains(33) &&
+              first.contains(100));
+  EXPECT_EQ(first.at(1).runs, 10);
+  EXPECT_EQ(first.at(3).runs, 91);
+  EXPECT_EQ(first.at(11).runs, 149);
+  EXPECT_EQ(first.at(33).runs, 175);
+  EXPECT_EQ(first.at(100).runs, 187);
+}
+
 TEST(Bohb, IsHyperbandUntilItsFirstModel) {
   const CurveTable table = table_in(6, 400, 25);
   const Cost budget = 25.0 * 30;
