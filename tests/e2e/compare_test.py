@@ -101,6 +101,12 @@ class Compare(EndToEnd):
         both = names("by_directory")
         self.assertEqual(len(both), 2)
 
+        (data / "other").mkdir()
+        (data / "other" / "first.csv").write_text((data / "deep" / "first.csv").read_text())
+        namesakes = ["data/deep/first.csv", "data/other/first.csv"]
+        self.compare("namesakes", tables=namesakes, policies="random,asha")
+        self.assertEqual(names("namesakes"), set(namesakes))
+
         (data / "INDEX.csv").write_text("table,configs\ndeep/first.csv,8\n")
         self.compare("by_index", tables=["data/INDEX.csv"], policies="random,asha")
         self.compare("by_indexed_directory", tables=["data"], policies="random,asha")

@@ -126,8 +126,8 @@ TEST(PlotCurves, SaysHowManyValuesAreOutside) {
 TEST(PlotBudget, StacksOneBarPerTrialAndKind) {
   const SampleLog log = sample_log();
   const std::string svg = plot_budget(replay(sample_spec(), log.events()), log.events());
-  // Background, clip and five swatches are rectangles as well.
-  EXPECT_EQ(count(svg, "<rect"), 2u + 5u + 6u);
+  // Background and five swatches are rectangles as well.
+  EXPECT_EQ(count(svg, "<rect"), 1u + 5u + 6u);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <thread>
 
@@ -16,6 +17,7 @@
 #include "bapi/cli/policy_input.h"
 #include "bapi/cli/table_input.h"
 #include "bapi/compare/comparison_tables.h"
+#include "bapi/compare/html_report.h"
 #include "bapi/compare/run_comparison.h"
 #include "bapi/run/study_dir.h"
 
@@ -49,8 +51,18 @@ std::vector<CurveTable> load_tables(const CompareArguments& arguments) {
   TableInputOptions options;
   options.draw = arguments.draw.value_or(options.draw);
   std::vector<CurveTable> tables;
+  std::vector<std::string> sources;
+  std::map<std::string, int> bearers;
   for (const std::string& text : arguments.tables) {
-    for (const std::string& name : table_names(text)) tables.push_back(load_table(name, options));
+    for (const std::string& source : table_names(text)) {
+      tables.push_back(load_table(source, options));
+      sources.push_back(source);
+      ++bearers[tables.back().name];
+    }
+  }
+  // Studies and files in different directories may have the same name; where they come from tells them apart.
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    if (bearers[tables[i].name] > 1) tables[i].name = sources[i];
   }
   return tables;
 }
@@ -123,6 +135,7 @@ int compare(const CompareArguments& arguments) {
   replace_file(out / "runs.csv", render(runs_table(records), Format::csv));
   replace_file(out / "ranks.csv", render(ranks_table(rankings), Format::csv));
   replace_file(out / "curves.csv", render(curves_table(curves), Format::csv));
+  replace_file(out / "report.html", html_report(comparison, rankings, curves));
   print(rendered(rankings, format));
   return kDone;
 }

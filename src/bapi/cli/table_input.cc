@@ -45,7 +45,9 @@ CurveTable load_synthetic(const std::string& text) {
       throw InvalidInput(
           fmt::format("synthetic: there is no {}; expected rows, dims, epochs, seed, cost_ratio or noise", name));
   }
-  return synthetic_table(options);
+  CurveTable table = synthetic_table(options);
+  table.name = text;
+  return table;
 }
 
 // FILE.json:TASK[,rows=N][,seed=N][,any]

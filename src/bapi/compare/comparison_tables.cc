@@ -9,13 +9,6 @@
 namespace bapi {
 namespace {
 
-std::string with_error(const MeanAndError& value, int decimals) {
-  if (std::isnan(value.error)) return fmt::format("{:.{}f}", value.mean, decimals);
-  return fmt::format("{:.{}f} ± {:.{}f}", value.mean, decimals, value.error, decimals);
-}
-
-std::string p_text(double p) { return p < 0.001 ? "<0.001" : fmt::format("{:.3f}", p); }
-
 std::string verdict(const Duel& duel) { return duel.adjusted_p < 0.05 ? "yes" : "no"; }
 
 const Duel* duel_with(const Ranking& ranking, const std::string& policy) {
@@ -36,11 +29,20 @@ std::string heading(const Ranking& ranking) {
                      ranking.seeds == 1 ? "" : "s");
 }
 
-std::string tests_line(const Ranking& ranking) {
+}  // namespace
+
+std::string with_error(const MeanAndError& value, int decimals) {
+  if (std::isnan(value.error)) return fmt::format("{:.{}f}", value.mean, decimals);
+  return fmt::format("{:.{}f} ± {:.{}f}", value.mean, decimals, value.error, decimals);
+}
+
+std::string p_text(double p) { return p < 0.001 ? "<0.001" : fmt::format("{:.3f}", p); }
+
+std::string tests_text(const Ranking& ranking) {
   if (ranking.duels.empty()) return "";
   return fmt::format(
       "Friedman chi² {:.2f} on {:.0f}, p {}; Iman-Davenport F {:.2f} on ({:.0f}, {:.0f}), p {}; Nemenyi critical "
-      "difference {:.2f} ranks\n",
+      "difference {:.2f} ranks",
       ranking.friedman.chi_squared,
       ranking.friedman.degrees,
       p_text(ranking.friedman.p),
@@ -50,8 +52,6 @@ std::string tests_line(const Ranking& ranking) {
       p_text(ranking.friedman.f_p),
       ranking.critical_difference);
 }
-
-}  // namespace
 
 Table runs_table(std::span<const RunRecord> records) {
   Table table({"table",
@@ -162,7 +162,8 @@ std::string summary_text(std::span<const Ranking> rankings) {
                  duel ? Cell(p_text(duel->adjusted_p)) : Cell(),
                  duel ? Cell(verdict(*duel)) : Cell()});
     }
-    text += (text.empty() ? "" : "\n") + heading(ranking) + "\n" + render(table, Format::table) + tests_line(ranking);
+    text += (text.empty() ? "" : "\n") + heading(ranking) + "\n" + render(table, Format::table);
+    if (!ranking.duels.empty()) text += tests_text(ranking) + "\n";
   }
   return text;
 }

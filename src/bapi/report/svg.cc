@@ -13,14 +13,10 @@ namespace bapi {
 
 namespace {
 
-constexpr double kWidth = 800.0;
-constexpr double kHeight = 460.0;
-constexpr double kRight = kWidth - 28.0;
-constexpr double kBottom = kHeight - 56.0;
 constexpr double kLegendLine = 18.0;
-constexpr const char* kInk = "#222222";
-constexpr const char* kMuted = "#666666";
-constexpr const char* kGrid = "#e6e6e6";
+
+// Room for about this many pixels from one label of an axis to the next.
+constexpr double kPixelsPerTick = 90.0;
 
 // Average width of a character of a sans-serif face, as a share of the font size.
 double text_width(std::string_view text, double font_size) {
@@ -148,11 +144,11 @@ std::string_view to_string(Anchor anchor) {
 double entry_width(const LegendEntry& entry) { return 24.0 + text_width(entry.label, 12.0) + 18.0; }
 
 // Where each entry goes, from the left edge and from the first line.
-std::vector<Point> legend_places(const std::vector<LegendEntry>& entries, double left) {
+std::vector<Point> legend_places(const std::vector<LegendEntry>& entries, double left, double right) {
   std::vector<Point> places;
   Point next{left, 0.0};
   for (const LegendEntry& entry : entries) {
-    if (next.x > left && next.x + entry_width(entry) > kRight) next = {left, next.y + kLegendLine};
+    if (next.x > left && next.x + entry_width(entry) > right) next = {left, next.y + kLegendLine};
     places.push_back(next);
     next.x += entry_width(entry);
   }
@@ -182,19 +178,32 @@ Axis axis_over(std::span<const double> values, const std::string& label) {
   return {.label = label, .low = std::max(low - air, -kLargest), .high = std::min(high + air, kLargest)};
 }
 
-Figure::Figure(std::string title, std::string subtitle, Axis x, Axis y, std::vector<LegendEntry> legend)
+FigureStyle FigureStyle::of_page(double width, double height) {
+  return {.width = width,
+          .height = height,
+          .ink = "var(--ink)",
+          .muted = "var(--muted)",
+          .grid = "var(--grid)",
+          .paper = "var(--paper)"};
+}
+
+Figure::Figure(
+    std::string title, std::string subtitle, Axis x, Axis y, std::vector<LegendEntry> legend, FigureStyle style)
     : title_(std::move(title)),
       subtitle_(std::move(subtitle)),
       x_(std::move(x)),
       y_(std::move(y)),
       legend_(std::move(legend)),
-      x_ticks_(ticks_of(x_, 8)),
+      style_(std::move(style)),
+      right_(style_.width - 28.0),
+      bottom_(style_.height - 56.0),
+      x_ticks_(ticks_of(x_, static_cast<int>(style_.width / kPixelsPerTick))),
       y_ticks_(ticks_of(y_, 6)) {
   double widest = 0.0;
   for (const Tick& tick : y_ticks_) widest = std::max(widest, text_width(tick.label, 12.0));
-  left_ = std::min(48.0 + widest, 0.4 * kWidth);
-  top_ = 66.0;
-  if (!legend_.empty()) top_ += 6.0 + kLegendLine + legend_places(legend_, left_).back().y;
+  left_ = std::min(48.0 + widest, 0.4 * style_.width);
+  top_ = title_.empty() && subtitle_.empty() ? 12.0 : 66.0;
+  if (!legend_.empty()) top_ += 6.0 + kLegendLine + legend_places(legend_, left_, right_).back().y;
 }
 
 double Figure::px(double x) const {
@@ -203,7 +212,7 @@ double Figure::px(double x) const {
     return (at - x_.low) / (x_.high - x_.low);
   };
   // Far outside the frame the exact place does not matter, but SVG viewers choke on huge coordinates.
-  return left_ + std::clamp(share(x), -10.0, 10.0) * (kRight - left_);
+  return left_ + std::clamp(share(x), -10.0, 10.0) * (right_ - left_);
 }
 
 double Figure::py(double y) const {
@@ -211,10 +220,10 @@ double Figure::py(double y) const {
     if (y_.scale == AxisScale::log) return std::log(at / y_.low) / std::log(y_.high / y_.low);
     return (at - y_.low) / (y_.high - y_.low);
   };
-  return kBottom - std::clamp(share(y), -10.0, 10.0) * (kBottom - top_);
+  return bottom_ - std::clamp(share(y), -10.0, 10.0) * (bottom_ - top_);
 }
 
-double Figure::pixels_per_x() const { return (kRight - left_) / (x_.high - x_.low); }
+double Figure::pixels_per_x() const { return (right_ - left_) / (x_.high - x_.low); }
 
 bool Figure::drawable(Point point) const {
   const bool x_fits = std::isfinite(point.x) && (x_.scale == AxisScale::linear || point.x > 0.0);
@@ -247,11 +256,12 @@ void Figure::marker(Point at, Marker marker, double radius, const std::string& c
       body_ += disc_element(px(at.x), py(at.y), radius, color, opacity);
       return;
     case Marker::ring:
-      body_ += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="#ffffff" stroke="{}" stroke-width="2"/>)"
+      body_ += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="{}" stroke="{}" stroke-width="2"/>)"
                            "\n",
                            px(at.x),
                            py(at.y),
                            radius,
+                           style_.paper,
                            color);
       return;
     case Marker::cross:
@@ -298,51 +308,52 @@ void Figure::text(Point at, Anchor anchor, Side side, const std::string& text, c
   const double width = text_width(text, 12.0);
   const double before = anchor == Anchor::start ? 0.0 : anchor == Anchor::middle ? 0.5 * width : width;
   const double lowest = left_ + before;
-  const double x = std::clamp(px(at.x), lowest, std::max(lowest, kRight - (width - before)));
+  const double x = std::clamp(px(at.x), lowest, std::max(lowest, right_ - (width - before)));
   const double shift = side == Side::above ? -9.0 : 18.0;
-  const double y = std::clamp(py(at.y) + shift, top_ + 12.0, kBottom - 4.0);
+  const double y = std::clamp(py(at.y) + shift, top_ + 12.0, bottom_ - 4.0);
   above_ += fmt::format(
-      R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" font-size="12" font-weight="600" fill="{}" stroke="#ffffff")"
+      R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" font-size="12" font-weight="600" fill="{}" stroke="{}")"
       R"( stroke-width="3" paint-order="stroke">{}</text>)"
       "\n",
       x,
       y,
       to_string(anchor),
       color,
+      style_.paper,
       xml_escaped(text));
 }
 
 void Figure::message(const std::string& text) {
-  above_ += text_element(0.5 * (left_ + kRight), 0.5 * (top_ + kBottom), "middle", 14.0, kMuted, text);
+  above_ += text_element(0.5 * (left_ + right_), 0.5 * (top_ + bottom_), "middle", 14.0, style_.muted, text);
 }
 
 std::string Figure::axes() const {
   std::string out;
   for (const Tick& tick : y_ticks_) {
     const double y = py(tick.value);
-    out += line_element(left_, y, kRight, y, kGrid, 1.0);
-    out += text_element(left_ - 8.0, y + 4.0, "end", 12.0, kMuted, tick.label);
+    out += line_element(left_, y, right_, y, style_.grid, 1.0);
+    out += text_element(left_ - 8.0, y + 4.0, "end", 12.0, style_.muted, tick.label);
   }
   for (const Tick& tick : x_ticks_) {
     const double x = px(tick.value);
-    out += line_element(x, kBottom, x, kBottom + 5.0, kMuted, 1.0);
-    out += text_element(x, kBottom + 19.0, "middle", 12.0, kMuted, tick.label);
+    out += line_element(x, bottom_, x, bottom_ + 5.0, style_.muted, 1.0);
+    out += text_element(x, bottom_ + 19.0, "middle", 12.0, style_.muted, tick.label);
   }
-  out += line_element(left_, kBottom, kRight, kBottom, kMuted, 1.0);
-  out += text_element(0.5 * (left_ + kRight), kHeight - 14.0, "middle", 13.0, kInk, x_.label);
-  const double middle = 0.5 * (top_ + kBottom);
+  out += line_element(left_, bottom_, right_, bottom_, style_.muted, 1.0);
+  out += text_element(0.5 * (left_ + right_), style_.height - 14.0, "middle", 13.0, style_.ink, x_.label);
+  const double middle = 0.5 * (top_ + bottom_);
   out += fmt::format(R"(<text x="18" y="{0:.1f}" text-anchor="middle" font-size="13" fill="{1}")"
                      R"x( transform="rotate(-90 18 {0:.1f})">{2}</text>)x"
                      "\n",
                      middle,
-                     kInk,
+                     style_.ink,
                      xml_escaped(y_.label));
   return out;
 }
 
 std::string Figure::legend() const {
   std::string out;
-  const std::vector<Point> places = legend_places(legend_, left_);
+  const std::vector<Point> places = legend_places(legend_, left_, right_);
   for (std::size_t i = 0; i < legend_.size(); ++i) {
     const LegendEntry& entry = legend_[i];
     const double x = places[i].x;
@@ -365,7 +376,7 @@ std::string Figure::legend() const {
         out += cross_element(x + 9.0, y, 4.0, entry.color, 1.0);
         break;
     }
-    out += text_element(x + 24.0, y + 4.0, "start", 12.0, kInk, entry.label);
+    out += text_element(x + 24.0, y + 4.0, "start", 12.0, style_.ink, entry.label);
   }
   return out;
 }
@@ -375,28 +386,33 @@ std::string Figure::svg() const {
       fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img")"
                   R"( font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif">)"
                   "\n",
-                  kWidth,
-                  kHeight);
-  out += fmt::format("<title>{}</title>\n", xml_escaped(title_));
-  out += fmt::format(R"(<rect width="{}" height="{}" fill="#ffffff"/>)"
+                  style_.width,
+                  style_.height);
+  if (!title_.empty()) out += fmt::format("<title>{}</title>\n", xml_escaped(title_));
+  out += fmt::format(R"(<rect width="{}" height="{}" fill="{}"/>)"
                      "\n",
-                     kWidth,
-                     kHeight);
-  out += fmt::format(R"(<clipPath id="frame"><rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/></clipPath>)"
-                     "\n",
-                     left_ - 6.0,
-                     top_ - 6.0,
-                     kRight - left_ + 12.0,
-                     kBottom - top_ + 6.0);
-  out += fmt::format(R"(<text x="{:.1f}" y="30" font-size="17" font-weight="600" fill="{}">{}</text>)"
-                     "\n",
-                     left_,
-                     kInk,
-                     xml_escaped(title_));
-  out += text_element(left_, 50.0, "start", 12.5, kMuted, subtitle_);
+                     style_.width,
+                     style_.height,
+                     style_.paper);
+  if (!title_.empty()) {
+    out += fmt::format(R"(<text x="{:.1f}" y="30" font-size="17" font-weight="600" fill="{}">{}</text>)"
+                       "\n",
+                       left_,
+                       style_.ink,
+                       xml_escaped(title_));
+  }
+  if (!subtitle_.empty()) out += text_element(left_, 50.0, "start", 12.5, style_.muted, subtitle_);
   out += legend() + axes();
-  out += "<g clip-path=\"url(#frame)\">\n" + body_ + "</g>\n" + above_ + "</svg>\n";
-  return out;
+  // An inner picture cuts at its edge, without a name that could stand twice in a page of several figures.
+  out += fmt::format(
+      R"(<svg x="{0:.1f}" y="{1:.1f}" width="{2:.1f}" height="{3:.1f}" viewBox="{0:.1f} {1:.1f} {2:.1f} {3:.1f}">)"
+      "\n{4}</svg>\n",
+      left_ - 6.0,
+      top_ - 6.0,
+      right_ - left_ + 12.0,
+      bottom_ - top_ + 6.0,
+      body_);
+  return out + above_ + "</svg>\n";
 }
 
 std::string xml_escaped(std::string_view text) {

@@ -56,9 +56,29 @@ struct LegendEntry {
   Swatch swatch = Swatch::line;
 };
 
+// Size in pixels, and colours: any that SVG takes.
+struct FigureStyle {
+  double width = 800.0;
+  double height = 460.0;
+  std::string ink = "#222222";
+  std::string muted = "#666666";
+  std::string grid = "#e6e6e6";
+  std::string paper = "#ffffff";
+
+  // For a figure inside a page that sets the custom properties --ink, --muted, --grid and --paper, so that it follows
+  // the page into the dark.
+  static FigureStyle of_page(double width, double height);
+};
+
 class Figure {
  public:
-  Figure(std::string title, std::string subtitle, Axis x, Axis y, std::vector<LegendEntry> legend = {});
+  // Without title and subtitle no room is left for them.
+  Figure(std::string title,
+         std::string subtitle,
+         Axis x,
+         Axis y,
+         std::vector<LegendEntry> legend = {},
+         FigureStyle style = {});
 
   void line(std::span<const Point> points, const Stroke& stroke);
   void marker(Point at, Marker marker, double radius, const std::string& color, double opacity = 1.0);
@@ -87,6 +107,9 @@ class Figure {
   Axis x_;
   Axis y_;
   std::vector<LegendEntry> legend_;
+  FigureStyle style_;
+  double right_ = 0.0;
+  double bottom_ = 0.0;
   std::vector<Tick> x_ticks_;
   std::vector<Tick> y_ticks_;
   double left_ = 0.0;

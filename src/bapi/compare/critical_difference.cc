@@ -1,0 +1,149 @@
+#include "bapi/compare/critical_difference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bapi/base/error.h"
+#include "bapi/report/text.h"
+
+namespace bapi {
+namespace {
+
+constexpr double kAxis = 58.0;    // y of the line of ranks
+constexpr double kBarStep = 9.0;  // between bars
+constexpr double kLabelStep = 20.0;
+constexpr double kMostLabelWidth = 170.0;
+constexpr const char* kWilcoxon = "#D55E00";
+
+class Diagram {
+ public:
+  Diagram(const Ranking& ranking, const FigureStyle& style) : ranking_(ranking), style_(style) {
+    std::size_t longest = 0;
+    for (const Standing& s : ranking.standings) longest = std::max(longest, display_width(label(s)));
+    margin_ = std::min(kMostLabelWidth, 8.0 + 7.0 * static_cast<double>(longest));
+    low_ = 1.0;
+    high_ = static_cast<double>(ranking.standings.size());
+    const std::size_t bars = ranking.nemenyi_groups.size() + ranking.wilcoxon_groups.size();
+    first_label_ = kAxis + 12.0 + kBarStep * static_cast<double>(bars) + 14.0;
+    height_ = first_label_ + kLabelStep * static_cast<double>((ranking.standings.size() + 1) / 2) + 24.0;
+  }
+
+  std::string svg() {
+    draw_axis();
+    draw_critical_difference();
+    double y = kAxis + 12.0;
+    for (const auto& group : ranking_.nemenyi_groups) draw_group(group, y, style_.ink, 4.0);
+    for (const auto& group : ranking_.wilcoxon_groups) draw_group(group, y, kWilcoxon, 4.0);
+    for (std::size_t i = 0; i < ranking_.standings.size(); ++i) draw_policy(i);
+    draw_key();
+    return fmt::format(
+        R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img")"
+        R"( font-family="inherit"><title>Critical-difference diagram, budget {2}</title>)"
+        "\n{3}</svg>\n",
+        style_.width,
+        height_,
+        xml_escaped(ranking_.budget),
+        body_);
+  }
+
+ private:
+  static std::string label(const Standing& s) { return fmt::format("{} {:.2f}", s.policy, s.rank.mean); }
+
+  double x_of(double rank) const { return margin_ + (rank - low_) / (high_ - low_) * (style_.width - 2.0 * margin_); }
+
+  void line(double x1, double y1, double x2, double y2, const std::string& color, double width) {
+    body_ += fmt::format(R"(<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="{}" stroke-width="{}"/>)"
+                         "\n",
+                         x1,
+                         y1,
+                         x2,
+                         y2,
+                         color,
+                         width);
+  }
+
+  void text(double x, double y, const char* anchor, const std::string& color, const std::string& words) {
+    body_ += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" font-size="12" fill="{}">{}</text>)"
+                         "\n",
+                         x,
+                         y,
+                         anchor,
+                         color,
+                         xml_escaped(words));
+  }
+
+  void draw_axis() {
+    line(x_of(low_), kAxis, x_of(high_), kAxis, style_.ink, 1.2);
+    const int every = high_ > 12.0 ? 2 : 1;
+    for (int rank = 1; rank <= static_cast<int>(high_); rank += every) {
+      line(x_of(rank), kAxis - 5.0, x_of(rank), kAxis, style_.ink, 1.2);
+      text(x_of(rank), kAxis - 9.0, "middle", style_.muted, std::to_string(rank));
+    }
+  }
+
+  void draw_critical_difference() {
+    const double length = std::min(ranking_.critical_difference, high_ - low_);
+    const double y = 16.0;
+    line(x_of(low_), y, x_of(low_ + length), y, style_.ink, 2.0);
+    line(x_of(low_), y - 4.0, x_of(low_), y + 4.0, style_.ink, 2.0);
+    // Longer than the line of ranks: open at the right end.
+    if (length == ranking_.critical_difference) {
+      line(x_of(low_ + length), y - 4.0, x_of(low_ + length), y + 4.0, style_.ink, 2.0);
+    }
+    text(x_of(low_) - 6.0, y + 4.0, "end", style_.ink, fmt::format("CD {:.2f}", ranking_.critical_difference));
+  }
+
+  void draw_group(std::pair<std::size_t, std::size_t> group, double& y, const std::string& color, double width) {
+    constexpr double kOverhang = 4.0;
+    line(x_of(ranking_.standings[group.first].rank.mean) - kOverhang,
+         y,
+         x_of(ranking_.standings[group.second].rank.mean) + kOverhang,
+         y,
+         color,
+         width);
+    y += kBarStep;
+  }
+
+  // The better half is named on the left, best on top; the worse half on the right, worst on top, so that no two lines
+  // cross.
+  void draw_policy(std::size_t i) {
+    const Standing& standing = ranking_.standings[i];
+    const std::size_t count = ranking_.standings.size();
+    const bool left = i < (count + 1) / 2;
+    const double y = first_label_ + kLabelStep * static_cast<double>(left ? i : count - 1 - i);
+    const double x = x_of(standing.rank.mean);
+    const double end = left ? margin_ : style_.width - margin_;
+    line(x, kAxis, x, y, style_.muted, 1.0);
+    line(x, y, end, y, style_.muted, 1.0);
+    const auto room = static_cast<std::size_t>(kMostLabelWidth / 6.6);
+    text(left ? end - 6.0 : end + 6.0, y + 4.0, left ? "end" : "start", style_.ink, clipped(label(standing), room));
+  }
+
+  void draw_key() {
+    const double y = height_ - 8.0;
+    const double x = 0.5 * style_.width;
+    line(x - 190.0, y - 4.0, x - 170.0, y - 4.0, style_.ink, 4.0);
+    text(x - 164.0, y, "start", style_.muted, "not apart by Nemenyi");
+    line(x + 10.0, y - 4.0, x + 30.0, y - 4.0, kWilcoxon, 4.0);
+    text(x + 36.0, y, "start", style_.muted, "not apart by Wilcoxon-Holm");
+  }
+
+  const Ranking& ranking_;
+  const FigureStyle& style_;
+  double margin_ = 0.0;
+  double low_ = 0.0;
+  double high_ = 0.0;
+  double first_label_ = 0.0;
+  double height_ = 0.0;
+  std::string body_;
+};
+
+}  // namespace
+
+std::string critical_difference_diagram(const Ranking& ranking, const FigureStyle& style) {
+  check(ranking.standings.size() >= 2, "critical_difference_diagram: needs two policies");
+  return Diagram(ranking, style).svg();
+}
+
+}  // namespace bapi

@@ -1,0 +1,294 @@
+#include "bapi/compare/html_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "bapi/compare/comparison_tables.h"
+#include "bapi/compare/critical_difference.h"
+#include "bapi/report/svg.h"
+#include "bapi/report/text.h"
+
+namespace bapi {
+namespace {
+
+// Those of Okabe and Ito that can be seen on white and on black; beyond seven policies, dashes tell them apart.
+constexpr std::array<const char*, 7> kColors = {
+    "#0090d8", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8c8c8c"};
+constexpr std::array<const char*, 4> kDashes = {"", "6 3", "2 3", "9 3 2 3"};
+
+// Tables beyond this many are folded away until they are asked for.
+constexpr std::size_t kMostOpenTables = 8;
+
+constexpr std::string_view kStyle = R"(
+:root { color-scheme: light dark; --paper: #ffffff; --ink: #1c1c1e; --muted: #636366; --grid: #e3e3e6; --best: #eef6ee; }
+@media (prefers-color-scheme: dark) {
+  :root { --paper: #17181a; --ink: #ececee; --muted: #a0a0a6; --grid: #37393d; --best: #1f3326; }
+}
+@media print {
+  :root { --paper: #ffffff; --ink: #000000; --muted: #444444; --grid: #dddddd; --best: #f0f0f0; }
+  figure, table, h2, h3 { break-inside: avoid; }
+  h2, h3 { break-after: avoid; }
+  main { max-width: none; padding: 0; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.45;
+  font-family: system-ui, -apple-system, "Segoe UI", "DejaVu Sans", Helvetica, Arial, sans-serif; }
+main { max-width: 62rem; margin: 0 auto; padding: 1rem 1rem 3rem; }
+h1 { font-size: 1.6rem; margin: .5rem 0; }
+h2 { font-size: 1.25rem; margin: 2.2rem 0 .5rem; border-bottom: 1px solid var(--grid); padding-bottom: .2rem; }
+h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; }
+p, li { max-width: 46rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; min-width: 20rem; }
+th, td { text-align: right; padding: .28rem .7rem; border-bottom: 1px solid var(--grid); white-space: nowrap; }
+th { color: var(--muted); font-weight: 600; }
+th:first-child, td:first-child { text-align: left; padding-left: .2rem; }
+tr.best td { background: var(--best); font-weight: 600; }
+.note { color: var(--muted); font-size: .88rem; }
+figure { margin: .5rem 0; }
+figcaption { font-size: .9rem; font-weight: 600; overflow-wrap: anywhere; }
+figure svg { display: block; width: 100%; height: auto; max-width: 38rem; }
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: .8rem 1.2rem; }
+ul.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; padding: 0; margin: .4rem 0;
+  font-size: .88rem; max-width: none; }
+ul.legend svg { vertical-align: middle; margin-right: .35rem; }
+summary { cursor: pointer; font-weight: 600; margin: 1rem 0 .4rem; }
+)";
+
+std::string html(std::string_view text) { return xml_escaped(text); }
+
+std::string counted(int count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string heading_of(const std::string& budget, int workers) {
+  return html(fmt::format("Budget {}, {}", budget, counted(workers, "worker")));
+}
+
+class Report {
+ public:
+  Report(const Comparison& comparison, std::span<const Ranking> rankings, std::span<const AnytimeCurve> curves)
+      : comparison_(comparison), rankings_(rankings) {
+    for (std::size_t i = 0; i < comparison.policies.size(); ++i) {
+      strokes_[comparison.policies[i].label] = {
+          .color = kColors[i % kColors.size()], .width = 2.0, .dash = kDashes[i / kColors.size() % kDashes.size()]};
+    }
+    for (const AnytimeCurve& curve : curves) curves_[{curve.budget, curve.workers, curve.table}].push_back(&curve);
+  }
+
+  std::string page() const {
+    std::string body = introduction();
+    for (const Ranking& ranking : rankings_) body += section_of(ranking);
+    body += tables_section() + reading();
+    return fmt::format(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<title>Comparison of policies</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>{}</style>\n</head>\n"
+        "<body>\n<main>\n{}</main>\n</body>\n</html>\n",
+        kStyle,
+        body);
+  }
+
+ private:
+  std::string introduction() const {
+    std::string text = fmt::format(
+        "<h1>Comparison of policies</h1>\n<p>{} on {} with {}, {}.</p>\n",
+        comparison_.policies.size() == 1 ? "1 policy" : fmt::format("{} policies", comparison_.policies.size()),
+        counted(static_cast<int>(comparison_.tables.size()), "table"),
+        counted(comparison_.seeds, "seed"),
+        comparison_.overhead == OverheadCharge::none
+            ? "decisions free of charge"
+            : "decisions charged with the time that they took where cost is in seconds");
+    text += "<ul>\n";
+    for (const Ranking& ranking : rankings_) text += fmt::format("<li>{}</li>\n", verdict_of(ranking));
+    text += "</ul>\n";
+    return text + specifications();
+  }
+
+  // What labels stand for, where they are not the policy itself.
+  std::string specifications() const {
+    std::string items;
+    for (const ComparedPolicy& policy : comparison_.policies) {
+      const std::string meaning = to_text(policy.spec);
+      if (meaning != policy.label) items += fmt::format("<li>{} is {}</li>\n", html(policy.label), html(meaning));
+    }
+    return items.empty() ? "" : "<ul class=\"note\">\n" + items + "</ul>\n";
+  }
+
+  static std::string verdict_of(const Ranking& ranking) {
+    const Standing& best = ranking.standings.front();
+    std::string beaten;
+    for (const Duel& duel : ranking.duels) {
+      if (duel.adjusted_p < 0.05) beaten += (beaten.empty() ? "" : ", ") + duel.rival;
+    }
+    const std::string against = ranking.duels.empty() ? ""
+                                : beaten.empty()      ? "; no rival is significantly behind"
+                                                      : "; significantly ahead of " + html(beaten);
+    return fmt::format("{}: <strong>{}</strong> has the best average rank, {}{}.",
+                       heading_of(ranking.budget, ranking.workers),
+                       html(best.policy),
+                       with_error(best.rank, 2),
+                       against);
+  }
+
+  std::string section_of(const Ranking& ranking) const {
+    std::string text = fmt::format("<h2>{}</h2>\n", heading_of(ranking.budget, ranking.workers));
+    text += rank_table(ranking);
+    if (ranking.standings.size() >= 2) {
+      text += fmt::format(
+          "<h3>Which differences are more than chance</h3>\n<figure>{}</figure>\n<p class=\"note\">{}</p>\n",
+          critical_difference_diagram(ranking, FigureStyle::of_page(500.0, 0.0)),
+          html(tests_text(ranking)));
+    }
+    text += "<h3>On the way there</h3>\n" + legend();
+    text += anytime_figure(curves_.at({ranking.budget, ranking.workers, ""}), 500.0, 340.0, "");
+    return text + calibration_table(ranking);
+  }
+
+  static std::string rank_table(const Ranking& ranking) {
+    std::string rows;
+    for (std::size_t i = 0; i < ranking.standings.size(); ++i) {
+      const Standing& s = ranking.standings[i];
+      const Duel* duel = i == 0 ? nullptr : &ranking.duels[i - 1];
+      rows += fmt::format("<tr{}><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                          i == 0 ? " class=\"best\"" : "",
+                          html(s.policy),
+                          with_error(s.rank, 2),
+                          with_error(s.seed_rank, 2),
+                          with_error(s.regret, 4),
+                          duel ? fmt::format("{} / {} / {}", duel->wins, duel->ties, duel->losses) : "",
+                          duel ? html(p_text(duel->adjusted_p)) : "",
+                          short_number(1000.0 * s.seconds_per_decision));
+    }
+    return fmt::format(
+        "<div class=\"wide\"><table>\n<thead><tr><th>policy</th><th>rank</th><th>rank by seed</th>"
+        "<th>normalised regret</th><th>best wins / ties / losses</th><th>p (Holm)</th><th>ms per decision</th></tr>"
+        "</thead>\n<tbody>\n{}</tbody></table></div>\n",
+        rows);
+  }
+
+  static std::string calibration_table(const Ranking& ranking) {
+    std::string rows;
+    const auto add = [&](const std::string& policy, const char* what, const Coverage& c) {
+      if (c.count == 0) return;
+      rows +=
+          fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{:.0f} %</td><td>{:.0f} %</td><td>{:.0f} %</td></tr>\n",
+                      html(policy),
+                      what,
+                      c.count,
+                      100.0 * c.within_50,
+                      100.0 * c.within_80,
+                      100.0 * c.within_95);
+    };
+    for (const Standing& s : ranking.standings) {
+      add(s.policy, "value", s.value_coverage);
+      add(s.policy, "cost", s.cost_coverage);
+    }
+    if (rows.empty()) return "";
+    return fmt::format(
+        "<h3>Did the forecasts come true?</h3>\n<div class=\"wide\"><table>\n<thead><tr><th>policy</th><th>of</th>"
+        "<th>forecasts</th><th>within 50 %</th><th>within 80 %</th><th>within 95 %</th></tr></thead>\n<tbody>\n{}"
+        "</tbody></table></div>\n<p class=\"note\">Share of outcomes inside the central 50, 80 and 95 % bands of the "
+        "forecasts stored with the decisions; of a calibrated model the columns say 50, 80 and 95 %.</p>\n",
+        rows);
+  }
+
+  std::string legend() const {
+    std::string items;
+    for (const ComparedPolicy& policy : comparison_.policies) {
+      const Stroke& stroke = strokes_.at(policy.label);
+      items += fmt::format(
+          "<li><svg width=\"26\" height=\"8\" aria-hidden=\"true\"><line x1=\"0\" y1=\"4\" x2=\"26\" y2=\"4\" "
+          "stroke=\"{}\" stroke-width=\"3\" stroke-dasharray=\"{}\"/></svg>{}</li>\n",
+          stroke.color,
+          stroke.dash.empty() ? "none" : stroke.dash,
+          html(policy.label));
+    }
+    return "<ul class=\"legend\">\n" + items + "</ul>\n";
+  }
+
+  std::string anytime_figure(const std::vector<const AnytimeCurve*>& curves,
+                             double width,
+                             double height,
+                             const std::string& caption) const {
+    const std::vector<double> grid = anytime_grid();
+    std::vector<double> values{0.0};
+    for (const AnytimeCurve* curve : curves) {
+      for (const MeanAndError& regret : curve->regret) values.push_back(regret.mean);
+    }
+    Axis y = axis_over(values, "normalised regret");
+    y.low = 0.0;
+    Figure figure(
+        "", "", {.label = "share of the budget", .low = 0.0, .high = 1.0}, y, {}, FigureStyle::of_page(width, height));
+    for (const AnytimeCurve* curve : curves) {
+      std::vector<Point> middle;
+      std::vector<Point> upper;
+      std::vector<Point> lower;
+      for (std::size_t i = 0; i < grid.size(); ++i) {
+        const MeanAndError& regret = curve->regret[i];
+        middle.push_back({grid[i], regret.mean});
+        upper.push_back({grid[i], regret.mean + regret.error});
+        lower.push_back({grid[i], regret.mean - regret.error});
+      }
+      const Stroke& stroke = strokes_.at(curve->policy);
+      figure.band(upper, lower, stroke.color, 0.12);
+      figure.line(middle, stroke);
+    }
+    const std::string title = caption.empty() ? "" : fmt::format("<figcaption>{}</figcaption>", html(caption));
+    return fmt::format("<figure>{}{}</figure>\n", title, figure.svg());
+  }
+
+  std::string tables_section() const {
+    if (comparison_.tables.size() < 2) return "";
+    std::string text = "<h2>Table by table</h2>\n";
+    const char* open = comparison_.tables.size() <= kMostOpenTables ? " open" : "";
+    for (const Ranking& ranking : rankings_) {
+      text += fmt::format("<details{}><summary>{}</summary>\n", open, heading_of(ranking.budget, ranking.workers));
+      text += legend() + "<div class=\"figures\">\n";
+      for (const CurveTable& table : comparison_.tables) {
+        text += anytime_figure(curves_.at({ranking.budget, ranking.workers, table.name}), 400.0, 290.0, table.name);
+      }
+      text += "</div>\n</details>\n";
+    }
+    return text;
+  }
+
+  static std::string reading() {
+    return fmt::format(
+        "<h2>How to read this</h2>\n<ul>\n"
+        "<li><strong>Normalised regret</strong> is the table's best value less the best value found, over the table's "
+        "best less the median of its last values: 0 is the best there is, 1 a typical full run. Means count no run "
+        "with "
+        "more than {}, nor a run before its first result with less. ± is the standard error from the seeds, for these "
+        "very tables; bands around the curves are the same.</li>\n"
+        "<li><strong>Rank</strong>: on each table the policies are ranked by their mean over the seeds, ties get the "
+        "mean of their ranks; shown are mean and standard error over the tables. <strong>Rank by seed</strong> ranks "
+        "within every seed instead.</li>\n"
+        "<li><strong>p (Holm)</strong>: exact signed-rank test of the best policy against this one over the tables, "
+        "adjusted for the number of rivals. The best was chosen by the same data, so take values near 0.05 with "
+        "care.</li>\n"
+        "<li><strong>Critical difference</strong>: policies under one bar cannot be told apart at the level "
+        "0.05.</li>\n"
+        "<li><strong>ms per decision</strong> is processor time of the policy alone.</li>\n</ul>\n",
+        kRegretCap);
+  }
+
+  const Comparison& comparison_;
+  std::span<const Ranking> rankings_;
+  std::map<std::string, Stroke> strokes_;
+  std::map<std::tuple<std::string, int, std::string>, std::vector<const AnytimeCurve*>> curves_;
+};
+
+}  // namespace
+
+std::string html_report(const Comparison& comparison,
+                        std::span<const Ranking> rankings,
+                        std::span<const AnytimeCurve> curves) {
+  return Report(comparison, rankings, curves).page();
+}
+
+}  // namespace bapi

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "bapi/compare/anytime.h"
+#include "bapi/compare/standings.h"
+
+namespace bapi {
+
+// A comparison as one HTML page that needs nothing else: rank tables, critical-difference diagrams, anytime curves over
+// all tables and for each, calibration of the policies that forecast, time per decision. Without scripts; reads on a
+// phone, in the dark and on paper.
+std::string html_report(const Comparison& comparison,
+                        std::span<const Ranking> rankings,
+                        std::span<const AnytimeCurve> curves);
+
+}  // namespace bapi

@@ -1,0 +1,87 @@
+#include "bapi/compare/html_report.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "small_comparison.h"
+
+namespace bapi {
+namespace {
+
+std::string page_of(const Comparison& comparison) {
+  const testing::Directory directory;
+  RunLog log(directory.path(), comparison);
+  run_comparison(comparison, log, {});
+  const std::vector<RunRecord> records = records_of(comparison, log);
+  return html_report(comparison, rankings_of(comparison, records), anytime_curves(comparison, records));
+}
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+  return found;
+}
+
+TEST(HtmlReport, NeedsNothingFromOutside) {
+  const std::string page = page_of(testing::small_comparison());
+  for (const char* outside : {"<script", "src=", "@import", "url(", "https:"}) {
+    EXPECT_EQ(page.find(outside), std::string::npos) << outside;
+  }
+  // The name of the SVG format is the only address.
+  EXPECT_EQ(count(page, "http:"), count(page, "http://www.w3.org/2000/svg"));
+}
+
+TEST(HtmlReport, HasATableADiagramAndACurvePerBudgetAndACurvePerTable) {
+  const std::string page = page_of(testing::small_comparison());
+  EXPECT_EQ(count(page, "<h2>Budget "), 2u);
+  EXPECT_EQ(count(page, "Critical-difference diagram, budget"), 2u);
+  EXPECT_EQ(count(page, "<figure>"), 2u * (1u + 1u + 2u));
+  EXPECT_EQ(count(page, "<figcaption>crossing</figcaption>"), 2u);
+  EXPECT_EQ(count(page, "Did the forecasts come true?"), 0u);  // none of these policies forecasts
+}
+
+TEST(HtmlReport, ShowsCalibrationOfPoliciesThatForecast) {
+  Comparison comparison = testing::small_comparison();
+  comparison.policies = {{"bapi", {.name = "bapi"}}, {"random", {.name = "random"}}};
+  comparison.seeds = 1;
+  EXPECT_EQ(count(page_of(comparison), "Did the forecasts come true?"), 2u);
+}
+
+TEST(HtmlReport, EscapesNames) {
+  Comparison comparison = testing::small_comparison();
+  comparison.tables[0].name = "a<b>&c";
+  comparison.policies[0].label = "<random>";
+  const std::string page = page_of(comparison);
+  EXPECT_EQ(page.find("a<b>"), std::string::npos);
+  EXPECT_EQ(page.find("<random>"), std::string::npos);
+  EXPECT_NE(page.find("a&lt;b&gt;&amp;c"), std::string::npos);
+}
+
+TEST(HtmlReport, WorksWithOnePolicyOnOneTable) {
+  Comparison comparison = testing::small_comparison();
+  comparison.tables.resize(1);
+  comparison.policies.resize(1);
+  comparison.seeds = 1;
+  const std::string page = page_of(comparison);
+  EXPECT_EQ(page.find("Critical-difference"), std::string::npos);
+  EXPECT_EQ(page.find("nan"), std::string::npos);
+}
+
+TEST(HtmlReport, GivesEveryPolicyALineOfItsOwn) {
+  Comparison comparison = testing::small_comparison();
+  comparison.policies.clear();
+  for (int i = 0; i < 15; ++i) comparison.policies.push_back({"p" + std::to_string(i), {.name = "random"}});
+  comparison.seeds = 1;
+  const std::string page = page_of(comparison);
+  const std::size_t begin = page.find("<ul class=\"legend\">");
+  const std::string legend = page.substr(begin, page.find("</ul>", begin) - begin);
+  std::set<std::string> strokes;
+  for (std::size_t at = legend.find("stroke="); at != std::string::npos; at = legend.find("stroke=", at + 1)) {
+    strokes.insert(legend.substr(at, legend.find("/>", at) - at));
+  }
+  EXPECT_EQ(strokes.size(), 15u);
+}
+
+}  // namespace
+}  // namespace bapi
