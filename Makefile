@@ -37,6 +37,10 @@ test-dev: deps ## the same with address and undefined-behaviour sanitizers
 	cmake --build --preset dev -j $(JOBS)
 	ctest --preset dev -j 2 -LE slow
 
+.PHONY: test-integrations
+test-integrations: deps ## the wheel, and the Python integrations with the newest libraries; needs PyPI
+	tools/test-integrations
+
 .PHONY: bench
 bench: deps ## timings beside the raw engine's; figures in build/bench.json
 	cmake --preset release -DBAPI_BENCH=ON

@@ -6,6 +6,7 @@
 
 from ._core import Error, InvalidInput, LogicError, StoreError, policies
 from ._core import version as __version__
+from ._models import Course, LearningCurveModel, simulate
 from ._script import checkpoint_dir, config, ready, report, started_by_bapi
 from ._segment import Segment
 from ._space import Choice, Float, Int
@@ -16,10 +17,12 @@ from ._tune import TooManyFailures, tune
 __all__ = [
     "Best",
     "Choice",
+    "Course",
     "Error",
     "Float",
     "Int",
     "InvalidInput",
+    "LearningCurveModel",
     "LogicError",
     "Picture",
     "Plan",
@@ -36,6 +39,7 @@ __all__ = [
     "policies",
     "ready",
     "report",
+    "simulate",
     "started_by_bapi",
     "tune",
 ]

@@ -23,7 +23,13 @@ class Segment:
 
     def __init__(self, channel: Channel, fields: Tuple[Any, ...], max_epochs: int) -> None:
         self._channel = channel
+        self._number: int
+        self._config: Dict[str, Any]
+        self._from: int
         self._until: int
+        self._last: int
+        self._budget_left: float
+        self._seed: int
         (self._number, self._config, self._from, self._until, self._last, self._budget_left, self._seed) = fields
         self._max_epochs = max_epochs
         self._advice = "continue"
@@ -120,4 +126,6 @@ def failure_text(error: BaseException) -> str:
 
 def config_text(config: Mapping[str, Any]) -> str:
     """lr=0.01 units=64, numbers short."""
-    return " ".join(f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}" for name, value in config.items())
+    return " ".join(
+        f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}" for name, value in config.items()
+    )

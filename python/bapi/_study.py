@@ -8,7 +8,7 @@ import pathlib
 import tempfile
 import weakref
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _core
 from ._segment import Segment, config_text
@@ -229,6 +229,22 @@ class Study:
         """A trial that is out cannot be trained now; its segment is handed out again, before anything new."""
         self._core.put_back(trial, reason)
 
+    def add_trial(
+        self,
+        config: Mapping[str, Any],
+        values: Sequence[float],
+        costs: Optional[Sequence[float]] = None,
+        state: str = "completed",
+        message: str = "",
+    ) -> int:
+        """A trial that was trained elsewhere: its configuration and its curve, from epoch 1 on. Returns its number.
+
+        `state` is "completed", "paused" or "failed". Its costs (1 per epoch by default) are charged to the budget.
+        """
+        curve = [float(value) for value in values]
+        prices = [1.0] * len(curve) if costs is None else [float(cost) for cost in costs]
+        return self._core.adopt(dict(config), curve, prices, state, message)
+
     def directory(self, trial: int) -> str:
         """The directory of a trial; temporary for a study in memory."""
         if self._core.root is not None:
@@ -256,7 +272,7 @@ class Study:
     @property
     def name(self) -> str:
         """The study's name."""
-        return self._about["name"]
+        return str(self._about["name"])
 
     @property
     def path(self) -> Optional[pathlib.Path]:
@@ -266,7 +282,7 @@ class Study:
     @property
     def state(self) -> str:
         """Whether it is "new", "running", "interrupted" or "finished"."""
-        return self._core.status()["state"]
+        return str(self._core.status()["state"])
 
     @property
     def finished(self) -> bool:
@@ -276,7 +292,7 @@ class Study:
     @property
     def reason(self) -> str:
         """Why it has ended; empty if it has not."""
-        return self._core.end_reason() if self._core.driving else self._core.status()["reason"]
+        return self._core.end_reason() if self._core.driving else str(self._core.status()["reason"])
 
     def status(self) -> Dict[str, Any]:
         """Name, policy, state, budget, numbers of trials, best: what `bapi status -f json` prints."""
@@ -355,7 +371,8 @@ class Study:
         spent, total, best, trials = self._core.progress()
         shown = "none yet" if best is None else f"{best:.4g}"
         where = "in memory" if self.path is None else str(self.path)
-        return f"Study({self.name}, {where}: {trials} trials, {spent:.4g} of {total:.4g} {self._about['unit']}, best {shown})"
+        budget = f"{spent:.4g} of {total:.4g} {self._about['unit']}"
+        return f"Study({self.name}, {where}: {trials} trials, {budget}, best {shown})"
 
     def _repr_html_(self) -> str:
         status = self.status()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import pickle
@@ -211,10 +212,8 @@ class _Crew:
     def _dismiss(self) -> None:
         self._kill(self._busy(), 0.0)
         for worker in self._workers:
-            try:
+            with contextlib.suppress(OSError, ValueError):
                 worker.end.send(None)
-            except (OSError, ValueError):
-                pass
         for worker in self._workers:
             worker.process.join(1.0)
         self._kill([worker for worker in self._workers if worker.process.is_alive()], 0.0)

@@ -38,4 +38,5 @@ PYBIND11_MODULE(_core, module) {
   bind_errors(module);
   bind_specification(module);
   bind_study(module);
+  bind_models(module);
 }

@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include "bapi/base/error.h"
+#include "bapi/base/match.h"
 #include "bapi/cli/insight_input.h"
 #include "bapi/report/plots.h"
 #include "bapi/report/summary.h"
@@ -65,6 +66,24 @@ py::tuple report(
   return py::make_tuple(py::str(text.data(), text.size()), until);
 }
 
+std::int64_t adopt(StudyHandle& study,
+                   const py::dict& config,
+                   const std::vector<double>& values,
+                   const std::vector<double>& costs,
+                   const std::string& end,
+                   const std::string& message) {
+  require(values.size() == costs.size(), "a trial from outside has not as many costs as values");
+  OutsideTrial trial{.config = config_of(config, study.spec().space), .message = message};
+  trial.end = end == "failed"   ? OutsideTrial::End::failed
+              : end == "paused" ? OutsideTrial::End::paused
+                                : OutsideTrial::End::completed;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    trial.curve.push_back({.epoch = static_cast<Epoch>(i) + 1, .value = values[i], .cost = costs[i]});
+  }
+  const FreeGil free;
+  return index(study.with_loop([&](AskTell& loop) { return loop.adopt(trial); }));
+}
+
 std::string trial_dir(StudyHandle& study, std::int64_t trial) {
   const FreeGil free;
   return study.with_history([&](const History& history) {
@@ -105,6 +124,41 @@ py::dict about(StudyHandle& study) {
   for (const Param& param : spec.space.params()) names.append(param.name);
   record["parameters"] = names;
   return record;
+}
+
+// One dict per parameter: name, kind ("float", "int", "choice", "constant"), low, high, log, options, value.
+py::list space_record(StudyHandle& study) {
+  const auto is_log = [](Scale scale) { return scale == Scale::log; };
+  py::list params;
+  for (const Param& param : study.spec().space.params()) {
+    py::dict record;
+    record["name"] = param.name;
+    std::visit(Match{[&](const RealRange& range) {
+                       record["kind"] = "float";
+                       record["low"] = range.low;
+                       record["high"] = range.high;
+                       record["log"] = is_log(range.scale);
+                     },
+                     [&](const IntRange& range) {
+                       record["kind"] = "int";
+                       record["low"] = range.low;
+                       record["high"] = range.high;
+                       record["log"] = is_log(range.scale);
+                     },
+                     [&](const Choice& choice) {
+                       record["kind"] = "choice";
+                       py::list options;
+                       for (const Value& option : choice.options) options.append(to_python(option));
+                       record["options"] = options;
+                     },
+                     [&](const Constant& constant) {
+                       record["kind"] = "constant";
+                       record["value"] = to_python(constant.value);
+                     }},
+               param.domain);
+    params.append(record);
+  }
+  return params;
 }
 
 // Cheap enough for every report: (spent, total, best or None, trials).
@@ -279,6 +333,7 @@ void bind_loop(py::class_<StudyHandle>& study) {
            py::arg("value"),
            py::arg("cost") = py::none(),
            py::arg("waited") = 0.0)
+      .def("adopt", &adopt)
       .def("ready", on_loop<Number>([](AskTell& loop, Number trial) { loop.ready(TrialId{trial}); }))
       .def("fail", on_loop<Number, Text>([](AskTell& loop, Number trial, Text why) { loop.fail(TrialId{trial}, why); }))
       .def("complete", on_loop<Number>([](AskTell& loop, Number trial) { loop.complete(TrialId{trial}); }))
@@ -313,6 +368,7 @@ void bind_reading(py::class_<StudyHandle>& study) {
       .def("abandon", &StudyHandle::abandon)
       .def("trial_dir", &trial_dir)
       .def("about", &about)
+      .def("space", &space_record)
       .def("status", &status)
       .def("progress", &progress)
       .def("trial", &trial_record)

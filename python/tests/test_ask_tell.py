@@ -2,9 +2,10 @@
 
 import threading
 
-import bapi
 import pytest
 from conftest import quality
+
+import bapi
 
 SPACE = {"lr": bapi.Float(1e-6, 1, log=True)}
 

@@ -4,8 +4,9 @@ import doctest
 import importlib
 import pkgutil
 
-import bapi
 import pytest
+
+import bapi
 
 MODULES = [
     info.name

@@ -1,7 +1,8 @@
 """Spaces: what can be said, and what is refused."""
 
-import bapi
 import pytest
+
+import bapi
 
 
 def ask(space, **options):

@@ -5,9 +5,10 @@ import os
 import signal
 import time
 
-import bapi
 import pytest
 from conftest import quality
+
+import bapi
 
 SPACE = {"lr": bapi.Float(1e-6, 1, log=True), "units": bapi.Int(16, 256), "opt": ["sgd", "adam"]}
 LOOP = {"space": SPACE, "budget": "200 epochs", "max_epochs": 9, "policy": "hyperband"}
@@ -190,8 +191,8 @@ def train(trial):
     time.sleep(100)
 
 if __name__ == "__main__":
-    study = bapi.tune(train, space={"lr": bapi.Float(0, 1)}, budget="4 epochs", max_epochs=9, storage="s.bapi", workers=2,
-                      policy="one-epoch", grace=0.1)
+    study = bapi.tune(train, space={"lr": bapi.Float(0, 1)}, budget="4 epochs", max_epochs=9, storage="s.bapi",
+                      workers=2, policy="one-epoch", grace=0.1)
     print(study.state, study.spent)
 """
     assert "finished 4.0" in run_script(script)
@@ -209,8 +210,8 @@ def train(trial):
         trial.report(epoch, 0.5)
 
 if __name__ == "__main__":
-    study = bapi.tune(train, space={"lr": bapi.Float(0, 1)}, budget="60 epochs", max_epochs=9, storage="s.bapi", workers=2,
-                      policy="random")
+    study = bapi.tune(train, space={"lr": bapi.Float(0, 1)}, budget="60 epochs", max_epochs=9, storage="s.bapi",
+                      workers=2, policy="random")
     print(study.state, study.trials[1].failure)
 """
     assert "finished the worker process ended with exit code 3" in run_script(script)

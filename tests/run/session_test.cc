@@ -115,5 +115,28 @@ TEST_F(SessionTest, ProgramsWithoutCheckpointsPayForRepeatedEpochs) {
   EXPECT_EQ(segment.until, 12);
 }
 
+TEST_F(SessionTest, TakesTrialsThatWereTrainedElsewhere) {
+  Session& session = open(spec_of(Meter::epochs, 100.0));
+  const Config config{.values = {0.25}};
+  const TrialId done = session.adopt({.config = config, .curve = {{1, 0.5, 1.0}, {2, 0.7, 1.0}}});
+  const TrialId paused = session.adopt({.config = config, .curve = {{1, 0.9, 1.0}}, .end = OutsideTrial::End::paused});
+  const TrialId failed = session.adopt({.config = config, .end = OutsideTrial::End::failed, .message = "diverged"});
+  const History& history = reopen().history();
+  EXPECT_EQ(history.trial(done).state, TrialState::completed);
+  EXPECT_EQ(history.trial(paused).state, TrialState::paused);
+  EXPECT_EQ(history.trial(failed).failure, "diverged");
+  EXPECT_EQ(history.incumbent(), paused);
+  EXPECT_EQ(history.budget().spent(), 3.0);
+  EXPECT_EQ(history.open_segments(), 0);
+}
+
+TEST_F(SessionTest, RefusesTrialsFromElsewhereThatDoNotFit) {
+  Session& session = open(spec_of(Meter::epochs, 100.0));
+  EXPECT_THROW(session.adopt({.config = {.values = {7.0}}, .curve = {{1, 0.5, 1.0}}}), InvalidInput);
+  EXPECT_THROW(session.adopt({.config = {.values = {0.5}}}), InvalidInput);
+  EXPECT_THROW(session.adopt({.config = {.values = {0.5}}, .curve = {{2, 0.5, 1.0}}}), InvalidInput);
+  EXPECT_TRUE(store_->events(0).empty());
+}
+
 }  // namespace
 }  // namespace bapi

@@ -55,6 +55,8 @@ class AskTell {
   // epoch is past the next one, or if the budget needs a cost.
   Advice report(TrialId trial, const EpochResult& result);
 
+  TrialId adopt(const OutsideTrial& trial) { return session_.adopt(trial); }
+
   void ready(TrialId trial);                             // what was waited for since `ask` was start-up, not training
   void fail(TrialId trial, const std::string& message);  // training crashed; charges the time since the last report
   void complete(TrialId trial);                          // training is over although epochs are left; fails if none was

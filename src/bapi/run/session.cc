@@ -174,6 +174,38 @@ void Session::record(std::span<const Event> facts) {
   for (const Event& fact : kept) history_.apply(fact);
 }
 
+TrialId Session::adopt(const OutsideTrial& trial) {
+  const StudySpec& spec = history_.spec();
+  spec.space.validate(trial.config);
+  require(!trial.curve.empty() || trial.end == OutsideTrial::End::failed, "a trial from outside has no epoch");
+  require(std::ssize(trial.curve) <= spec.epochs.max,
+          fmt::format("a trial from outside has {} epochs, the study {}", trial.curve.size(), spec.epochs.max));
+  for (std::size_t i = 0; i < trial.curve.size(); ++i) {
+    const Measurement& m = trial.curve[i];
+    require(m.epoch == static_cast<Epoch>(i) + 1 && std::isfinite(m.value) && std::isfinite(m.cost) && m.cost >= 0.0,
+            fmt::format("epoch {} of a trial from outside: epoch {}, value {}, cost {}; expected the epochs in order, "
+                        "finite values, costs of 0 or more",
+                        i + 1,
+                        m.epoch,
+                        m.value,
+                        m.cost));
+  }
+  const auto id = TrialId{std::ssize(history_.trials())};
+  const Epoch last = std::max(1, static_cast<Epoch>(trial.curve.size()));
+  decide(TrialStarted{.trial = id, .config = trial.config, .until = last, .why = {.rule = "from outside"}});
+  std::vector<Event> facts;
+  for (const Measurement& m : trial.curve) facts.emplace_back(Measured{.trial = id, .measurement = m});
+  if (trial.end == OutsideTrial::End::failed) {
+    facts.emplace_back(TrialFailed{.trial = id, .message = trial.message});
+  } else if (trial.end == OutsideTrial::End::paused || last == spec.epochs.max) {
+    facts.emplace_back(SegmentDone{.trial = id});
+  } else {
+    facts.emplace_back(ProgramEnded{.trial = id});
+  }
+  record(facts);
+  return id;
+}
+
 void Session::decide(const Event& decision) {
   if (!store_.append_decision(history_.decisions(), decision, clock_.now())) {
     throw StoreError("another controller has written to this study; only one may run it at a time");

@@ -15,6 +15,15 @@ namespace bapi {
 // What to do next: train a segment, let a trial go, wait for a report, or end.
 using Action = std::variant<Segment, Stop, Wait, Finish>;
 
+// What somebody else has trained; see Session::adopt.
+struct OutsideTrial {
+  enum class End { completed, paused, failed };
+  Config config = {};
+  std::vector<Measurement> curve = {};
+  End end = End::completed;
+  std::string message = {};  // why it failed
+};
+
 // The controller's view of one study: asks the policy, keeps the budget's promise, writes everything to the store.
 //
 // Nothing is acted upon before it is durable: `ask` returns after the decision is in the log. Where the cost of an
@@ -27,6 +36,10 @@ class Session {
 
   Action ask();
   void record(std::span<const Event> facts);  // survives the death of this process when it returns
+
+  // A trial that was trained elsewhere: its configuration, its curve (in the user's direction, epochs 1, 2, ...) and
+  // how it ended. Charged to the budget like any other. Throws InvalidInput if it does not fit the study.
+  TrialId adopt(const OutsideTrial& trial);
 
   // Ends the study, whatever the policy would say (budget spent, deadline). No effect on a finished one.
   void finish(const std::string& reason);

@@ -1,0 +1,95 @@
+"""The models and the simulator on their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from . import _core
+from ._tables import Table
+
+
+@dataclass(frozen=True)
+class Course:
+    """The expected course of a curve: `mean` at every epoch, and the ends of the band, `low` and `high`."""
+
+    epochs: List[int]
+    mean: List[float]
+    low: List[float]
+    high: List[float]
+
+    def _repr_html_(self) -> str:
+        rows = zip(self.epochs, self.mean, self.low, self.high)
+        return Table({"epoch": e, "mean": m, "low": a, "high": b} for e, m, a, b in rows)._repr_html_()
+
+
+class LearningCurveModel:
+    """The planner's model of learning curves: fitted to the curves of some configurations, it predicts any other.
+
+    Configurations are rows of numbers, scaled to the range that they have; take logarithms of what lives on a log
+    scale. Curves may have different lengths and are modelled by their best value so far, so that forecasts never get
+    worse with training. A value that is not finite says that the training diverged there.
+
+    >>> X = [[0.0], [0.25], [0.5], [0.75], [1.0]]
+    >>> curves = [[(1 - (x - 0.4) ** 2) * (1 - 0.8 ** t) for t in range(1, 21)] for [x] in X]
+    >>> course = LearningCurveModel().fit(X, curves).predict([0.4], epochs=[5, 20])
+    >>> [round(value, 1) for value in course.mean]
+    [0.7, 1.0]
+    >>> course.low[1] <= course.mean[1] <= course.high[1]
+    True
+    """
+
+    def __init__(self, *, max_epochs: Optional[int] = None, goal: str = "maximize", seed: int = 0) -> None:
+        if goal not in ("maximize", "minimize"):
+            raise _core.InvalidInput(f'goal: found "{goal}", expected "maximize" or "minimize"')
+        self._max_epochs = max_epochs
+        self._goal = goal
+        self._seed = seed
+        self._model: Optional[_core.CurveModel] = None
+
+    def fit(self, X: Sequence[Sequence[float]], curves: Sequence[Sequence[float]]) -> "LearningCurveModel":
+        """Fits the model to the curve of every row of `X`, and returns itself."""
+        rows = [[float(value) for value in row] for row in X]
+        values = [[float(value) for value in curve] for curve in curves]
+        self._model = _core.CurveModel(rows, values, self._max_epochs or 0, self._goal == "minimize", self._seed)
+        return self
+
+    def predict(self, x: Sequence[float], epochs: Optional[Sequence[int]] = None, level: float = 0.8) -> Course:
+        """The expected course at `x`, by default at every epoch, with the central band of probability `level`.
+
+        A configuration that was among the data is predicted given its own curve.
+        """
+        model = self._fitted()
+        asked = list(range(1, model.max_epoch + 1)) if epochs is None else [int(epoch) for epoch in epochs]
+        return Course(asked, **model.predict([float(value) for value in x], asked, float(level)))
+
+    @property
+    def log_likelihood(self) -> float:
+        """The log marginal likelihood of the (standardised) data."""
+        return self._fitted().log_likelihood
+
+    def _fitted(self) -> "_core.CurveModel":
+        if self._model is None:
+            raise _core.InvalidInput("the model has not been fitted yet")
+        return self._model
+
+
+def simulate(
+    table: str,
+    policy: str = "bapi",
+    *,
+    budget: Union[str, float] = "20full",
+    seed: int = 0,
+    workers: int = 1,
+    policy_options: Optional[Mapping[str, Any]] = None,
+) -> Dict[str, Any]:
+    """Runs a policy against recorded learning curves in simulated time: what `bapi simulate -f json` prints.
+
+    `table` is a file (NAME.csv, NAME.bin), a study directory, or made-up curves ("synthetic:crossing,rows=100"). The
+    budget is in the table's unit of cost, or "20full": 20 times the mean cost of a full run.
+
+    >>> result = simulate("synthetic:power-law,rows=50,epochs=20", "hyperband", budget="5full", seed=1)
+    >>> result["spent"] <= result["budget"], result["trials"] > 5
+    (True, True)
+    """
+    return _core.simulate(table, policy, dict(policy_options or {}), budget, int(seed), int(workers))

@@ -1,0 +1,5 @@
+"""bapi with other libraries. Each module needs the library that it is named after.
+
+`optuna`: a sampler and a pruner that share one planner, import and export of studies. `keras`, `lightning`, `xgboost`,
+`lightgbm`: callbacks that report to a trial. `sklearn`: `BudgetSearchCV`.
+"""

@@ -1,0 +1,317 @@
+"""Optuna: its objectives under bapi's planner, and studies from and to its storage.
+
+An objective that calls `trial.report` and `trial.should_prune` runs under bapi by changing two lines:
+
+    planner = Planner(budget="30m", max_epochs=50)
+    study = optuna.create_study(direction="maximize", sampler=planner.sampler, pruner=planner.pruner)
+    study.optimize(objective)
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+import optuna
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.pruners import BasePruner
+from optuna.samplers import BaseSampler, RandomSampler
+from optuna.trial import FrozenTrial, TrialState
+
+from .._core import InvalidInput
+from .._segment import Segment
+from .._space import Choice, Float, Int
+from .._study import Path, Study, open_study
+
+_GRID = 1000  # a stepped range of at most so many values is a choice
+
+
+class _Space:
+    """Optuna's distributions as a space of bapi, and values to and fro."""
+
+    def __init__(self, distributions: Mapping[str, BaseDistribution]) -> None:
+        self.distributions = dict(distributions)
+        self._names = {name: _plain(name, i) for i, name in enumerate(self.distributions)}
+
+    def domains(self) -> Dict[str, Any]:
+        return {self._names[name]: _domain(d) for name, d in self.distributions.items()}
+
+    def params(self, config: Mapping[str, Any]) -> Dict[str, Any]:
+        return {
+            name: d.choices[config[self._names[name]]]
+            if isinstance(d, CategoricalDistribution)
+            else config[self._names[name]]
+            for name, d in self.distributions.items()
+        }
+
+    def config(self, params: Mapping[str, Any]) -> Optional[Dict[str, Any]]:
+        """None if a parameter is missing."""
+        if any(name not in params for name in self.distributions):
+            return None
+        return {
+            self._names[name]: d.choices.index(params[name]) if isinstance(d, CategoricalDistribution) else params[name]
+            for name, d in self.distributions.items()
+        }
+
+
+def _plain(name: str, number: int) -> str:
+    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else f"p{number}"
+
+
+def _domain(d: BaseDistribution) -> Any:
+    if isinstance(d, CategoricalDistribution):
+        return Choice(list(range(len(d.choices))), ordered=False) if len(d.choices) > 1 else 0
+    if isinstance(d, (FloatDistribution, IntDistribution)):
+        if d.single():
+            return d.low
+        if isinstance(d, IntDistribution) and d.step == 1:
+            return Int(d.low, d.high, log=d.log)
+        if d.step is not None and (d.high - d.low) / d.step <= _GRID:
+            return Choice([d.low + i * d.step for i in range(int((d.high - d.low) / d.step + 1e-9) + 1)], ordered=True)
+        return Float(d.low, d.high, log=d.log) if isinstance(d, FloatDistribution) else Int(d.low, d.high, log=d.log)
+    raise InvalidInput(f"cannot tune the distribution {d}")
+
+
+def _curve(trial: FrozenTrial) -> List[float]:
+    """The reported values in order, the first being epoch 1; the result alone if nothing was reported."""
+    if trial.intermediate_values:
+        return [trial.intermediate_values[step] for step in sorted(trial.intermediate_values)]
+    return [trial.value] if trial.state == TrialState.COMPLETE and trial.value is not None else []
+
+
+class Planner:
+    """A sampler and a pruner for an Optuna study that share one plan under one budget.
+
+    budget, policy, workers, seed, storage: as in `bapi.tune`; `workers` is Optuna's n_jobs. `max_epochs` is how often a
+    full run of the objective reports; 1 for objectives that do not report at all.
+    space: Optuna's distributions by name. Without, the first trial is drawn at random and shows them; parameters that
+    later trials have besides are drawn at random.
+
+    Every reported step is an epoch. A run that is pruned may be chosen again: Optuna then runs the objective anew with
+    the same parameters, and the planner counts what that costs. When the budget is spent, `optimize` ends.
+    """
+
+    def __init__(
+        self,
+        *,
+        budget: Union[str, float],
+        max_epochs: int,
+        space: Optional[Mapping[str, BaseDistribution]] = None,
+        policy: str = "bapi",
+        policy_options: Optional[Mapping[str, Any]] = None,
+        workers: int = 1,
+        seed: int = 0,
+        storage: Optional[Path] = None,
+    ) -> None:
+        self._options: Dict[str, Any] = {
+            "budget": budget,
+            "max_epochs": max_epochs,
+            "policy": policy,
+            "policy_options": policy_options,
+            "workers": workers,
+            "seed": seed,
+            "storage": storage,
+            "checkpoints": False,
+        }
+        self._lock = threading.RLock()
+        self._space: Optional[_Space] = None if space is None else _Space(space)
+        self._study: Optional[Study] = None
+        self._segments: Dict[int, Segment] = {}  # by the number of the Optuna trial
+        self._told: Dict[int, int] = {}
+        self.sampler: BaseSampler = _Sampler(self, seed)
+        self.pruner: BasePruner = _Pruner(self)
+
+    @property
+    def study(self) -> Optional[Study]:
+        """The study of bapi behind it; None before the space is known."""
+        return self._study
+
+    def _begin(self, study: "optuna.Study") -> Study:
+        if self._study is None:
+            if self._space is None:
+                raise InvalidInput("the space is not known yet")
+            if len(study.directions) != 1:
+                raise InvalidInput("bapi optimizes one objective; the study has several")
+            goal = "maximize" if study.direction == optuna.study.StudyDirection.MAXIMIZE else "minimize"
+            self._study = Study(space=self._space.domains(), goal=goal, **self._options)
+        return self._study
+
+    def _ask(self, study: "optuna.Study", trial: FrozenTrial) -> Dict[str, Any]:
+        with self._lock:
+            if self._space is None:
+                return {}
+            segment = self._begin(study).ask()
+            if segment is None:
+                return {}
+            self._segments[trial.number] = segment
+            self._told[trial.number] = 0
+            return self._space.params(segment.config)
+
+    def _tell(self, trial: FrozenTrial) -> bool:
+        """Passes on what the trial has reported since; whether it is to end."""
+        with self._lock:
+            segment = self._segments.get(trial.number)
+            if segment is None:
+                return False
+            for value in _curve(trial)[self._told[trial.number] :]:
+                if segment.advice != "continue":
+                    break
+                self._told[trial.number] += 1
+                segment.report(self._told[trial.number], value)
+            return segment.advice != "continue"
+
+    def _close(
+        self, study: "optuna.Study", trial: FrozenTrial, state: TrialState, values: Optional[Sequence[float]]
+    ) -> None:
+        with self._lock:
+            if self._space is None and state != TrialState.FAIL and trial.distributions:
+                self._space = _Space(trial.distributions)
+                self._adopt(study, trial, state, values)
+            segment = self._segments.pop(trial.number, None)
+            if segment is not None:
+                self._segments[trial.number] = segment
+                self._tell(trial)
+                if not trial.intermediate_values and values and segment.advice == "continue":
+                    segment.report(1, values[0])
+                del self._segments[trial.number]
+                if self._study is not None and self._study._core.is_out(segment.number):
+                    if state == TrialState.FAIL:
+                        self._study.fail(segment.number, "the objective raised an exception")
+                    elif state == TrialState.PRUNED:
+                        self._study.put_back(segment.number, "pruned by the objective")
+                    else:
+                        self._study.complete(segment.number)
+            if self._study is not None and self._study.finished:
+                study.stop()
+
+    def _adopt(
+        self, study: "optuna.Study", trial: FrozenTrial, state: TrialState, values: Optional[Sequence[float]]
+    ) -> None:
+        """The trial that showed the space is part of the study, and paid for."""
+        assert self._space is not None
+        curve = _curve(trial) or [value for value in (values or [])[:1]]
+        config = self._space.config(trial.params)
+        if not curve or config is None:
+            return
+        own = self._begin(study)
+        unit = own._about["unit"]
+        seconds = trial.datetime_start is not None and unit == "s"
+        total = (trial.duration.total_seconds() if trial.duration else _age(trial)) if seconds else float(len(curve))
+        end = "paused" if state == TrialState.PRUNED else "completed"
+        own.add_trial(config, curve, [total / len(curve)] * len(curve), end)
+
+
+def _age(trial: FrozenTrial) -> float:
+    import datetime
+
+    assert trial.datetime_start is not None
+    return (datetime.datetime.now(trial.datetime_start.tzinfo) - trial.datetime_start).total_seconds()
+
+
+class _Sampler(BaseSampler):
+    def __init__(self, planner: Planner, seed: int) -> None:
+        self._planner = planner
+        self._random = RandomSampler(seed=seed)
+        self._asked: Dict[int, Dict[str, Any]] = {}
+
+    def infer_relative_search_space(self, study: "optuna.Study", trial: FrozenTrial) -> Dict[str, BaseDistribution]:
+        params = self._planner._ask(study, trial)
+        self._asked[trial.number] = params
+        space = self._planner._space
+        return {name: space.distributions[name] for name in params} if space is not None else {}
+
+    def sample_relative(
+        self, study: "optuna.Study", trial: FrozenTrial, search_space: Dict[str, BaseDistribution]
+    ) -> Dict[str, Any]:
+        return self._asked.pop(trial.number, {})
+
+    def sample_independent(
+        self, study: "optuna.Study", trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        return self._random.sample_independent(study, trial, param_name, param_distribution)
+
+    def after_trial(
+        self, study: "optuna.Study", trial: FrozenTrial, state: TrialState, values: Optional[Sequence[float]]
+    ) -> None:
+        self._planner._close(study, trial, state, values)
+
+
+class _Pruner(BasePruner):
+    def __init__(self, planner: Planner) -> None:
+        self._planner = planner
+
+    def prune(self, study: "optuna.Study", trial: FrozenTrial) -> bool:
+        return self._planner._tell(trial)
+
+
+def import_study(storage: Any, name: Optional[str] = None, *, to: Path) -> Study:
+    """A study of Optuna, by its storage URL, as a study of bapi in the directory `to`; every step is an epoch.
+
+    The result can be looked at, planned on and simulated with (`bapi simulate`). Trials without a value are left out,
+    and so are those that lack a parameter of the others.
+    """
+    source = optuna.load_study(study_name=name, storage=storage)
+    trials = [trial for trial in source.get_trials(deepcopy=False) if trial.state.is_finished() and _curve(trial)]
+    if not trials:
+        raise InvalidInput(f"{source.study_name}: no trial has a value")
+    shared = optuna.search_space.intersection_search_space(trials, include_pruned=True)
+    if not shared:
+        raise InvalidInput(f"{source.study_name}: its trials have no parameter in common")
+    space = _Space(shared)
+    goal = "maximize" if source.direction == optuna.study.StudyDirection.MAXIMIZE else "minimize"
+    total = sum(len(_curve(trial)) for trial in trials)
+    longest = max(len(_curve(trial)) for trial in trials)
+    study = Study(
+        space=space.domains(), budget=f"{total} epochs", max_epochs=longest, goal=goal, storage=to, policy="random"
+    )
+    for trial in trials:
+        config = space.config(trial.params)
+        finite = [value for value in _curve(trial) if value == value and abs(value) != float("inf")]
+        if config is None or not finite:
+            continue
+        state = "paused" if trial.state == TrialState.PRUNED and len(finite) < longest else "completed"
+        study.add_trial(config, finite, state=state)
+    study._core.finish("imported from Optuna")
+    study.close()
+    return study
+
+
+_STATES = {"completed": TrialState.COMPLETE, "failed": TrialState.FAIL}
+
+
+def export_study(study: Union[Study, Path], storage: Any, name: Optional[str] = None) -> "optuna.Study":
+    """Writes a study of bapi to a storage of Optuna ("sqlite:///mlp.db"), which optuna-dashboard opens.
+
+    Completed trials are COMPLETE, paused and stopped ones PRUNED, failed ones FAIL; epochs are steps.
+    """
+    source = study if isinstance(study, Study) else open_study(study)
+    target = optuna.create_study(study_name=name or source.name, storage=storage, direction=source._about["goal"])
+    distributions = {param["name"]: _distribution(param) for param in source._core.space()}
+    best = max if source._about["goal"] == "maximize" else min
+    for trial in source.trials:
+        state = _STATES.get(trial.state, TrialState.PRUNED)
+        target.add_trial(
+            optuna.trial.create_trial(
+                state=state,
+                value=best(trial.values) if trial.values and state == TrialState.COMPLETE else None,
+                params=trial.config,
+                distributions={key: distributions[key] for key in trial.config},
+                intermediate_values={i + 1: value for i, value in enumerate(trial.values)},
+                user_attrs={"bapi:trial": trial.number, "bapi:state": trial.state, "bapi:spent": trial.spent},
+            )
+        )
+    return target
+
+
+def _distribution(param: Mapping[str, Any]) -> BaseDistribution:
+    if param["kind"] == "float":
+        return FloatDistribution(param["low"], param["high"], log=param["log"])
+    if param["kind"] == "int":
+        return IntDistribution(param["low"], param["high"], log=param["log"])
+    return CategoricalDistribution(param["options"] if param["kind"] == "choice" else [param["value"]])

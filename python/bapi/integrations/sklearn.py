@@ -1,0 +1,178 @@
+"""scikit-learn: a search over the parameters of an estimator that learns step by step."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Union
+
+import numpy
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .._core import InvalidInput
+from .._segment import Segment
+from .._space import Space
+from .._tune import tune
+
+
+def _best_has(name: str) -> Any:
+    def check(search: "BudgetSearchCV") -> bool:
+        return hasattr(getattr(search, "best_estimator_", search.estimator), name)
+
+    return check
+
+
+class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
+    """Spends a budget on the parameters of `estimator`, epoch by epoch, and refits the best.
+
+    An epoch is one `partial_fit` over the training part of every fold, or, for estimators with `warm_start`, `step`
+    more units of `resource` ("max_iter", "n_estimators"; found by itself if there is only one of them). The value of an
+    epoch is the mean score over the folds. Models of paused configurations are kept in memory.
+
+    space: as in `bapi.tune`, by the names of the estimator's parameters.
+    budget: "30s", "500 epochs"; includes the scoring.
+    After `fit`: best_params_, best_score_, best_epoch_, best_estimator_ (if refit), cv_results_, study_.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        space: Space,
+        *,
+        budget: Union[str, float],
+        max_epochs: int,
+        cv: Any = 3,
+        scoring: Any = None,
+        refit: bool = True,
+        resource: Optional[str] = None,
+        step: int = 1,
+        policy: str = "bapi",
+        random_state: int = 0,
+        progress: Optional[bool] = False,
+    ) -> None:
+        self.estimator = estimator
+        self.space = space
+        self.budget = budget
+        self.max_epochs = max_epochs
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.resource = resource
+        self.step = step
+        self.policy = policy
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> "BudgetSearchCV":
+        """Runs the search."""
+        learner = _Learner(self.estimator, self.resource, self.step, fit_params)
+        scorer = check_scoring(self.estimator, scoring=self.scoring)
+        folds = list(check_cv(self.cv, y, classifier=is_classifier(self.estimator)).split(X, y))
+        X, y = numpy.asarray(X), None if y is None else numpy.asarray(y)
+        classes = numpy.unique(y) if y is not None and is_classifier(self.estimator) else None
+        models: Dict[int, List[Any]] = {}
+
+        def train(trial: Segment) -> None:
+            if trial.number not in models:
+                models[trial.number] = [learner.make(trial.config) for _ in folds]
+            for epoch in trial.epochs():
+                scores = []
+                for model, (fitted, held_out) in zip(models[trial.number], folds):
+                    target = None if y is None else y[fitted]
+                    learner.train_epoch(model, epoch, X[fitted], target, classes)
+                    scores.append(scorer(model, X[held_out], None if y is None else y[held_out]))
+                trial.report(epoch, float(numpy.mean(scores)))
+            if trial.advice == "stop":
+                models.pop(trial.number, None)
+
+        self.study_ = tune(
+            train,
+            space=self.space,
+            budget=self.budget,
+            max_epochs=self.max_epochs,
+            metric="score",
+            policy=self.policy,
+            seed=self.random_state,
+            progress=self.progress,
+        )
+        best = self.study_.best
+        if best is None:
+            raise InvalidInput("the budget did not pay for a single epoch")
+        self.best_params_, self.best_score_, self.best_epoch_ = best.config, best.value, best.epoch
+        self.cv_results_ = self._results()
+        if classes is not None:
+            self.classes_ = classes
+        if self.refit:
+            self.best_estimator_ = learner.make(best.config)
+            for epoch in range(1, best.epoch + 1):
+                learner.train_epoch(self.best_estimator_, epoch, X, y, classes)
+        return self
+
+    def _results(self) -> Dict[str, List[Any]]:
+        trials = [trial for trial in self.study_.trials if trial.values]
+        return {
+            "params": [trial.config for trial in trials],
+            "mean_test_score": [max(trial.values) for trial in trials],
+            "epochs": [trial.epochs for trial in trials],
+            "state": [trial.state for trial in trials],
+        }
+
+    @available_if(_best_has("predict"))
+    def predict(self, X: Any) -> Any:
+        """What the best estimator predicts."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict(X)
+
+    @available_if(_best_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """The probabilities that the best estimator predicts."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict_proba(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The score of the best estimator, by `scoring`."""
+        check_is_fitted(self, "best_estimator_")
+        return float(check_scoring(self.best_estimator_, scoring=self.scoring)(self.best_estimator_, X, y))
+
+
+class _Learner:
+    """How an estimator is trained by one epoch."""
+
+    RESOURCES = ("n_estimators", "max_iter")
+
+    def __init__(self, estimator: Any, resource: Optional[str], step: int, fit_params: Dict[str, Any]) -> None:
+        self._estimator = estimator
+        self._step = step
+        self._fit_params = fit_params
+        known = estimator.get_params()
+        self._resource: Optional[str] = resource
+        if resource is None and not hasattr(estimator, "partial_fit"):
+            found = [name for name in self.RESOURCES if name in known]
+            if "warm_start" not in known or len(found) != 1:
+                raise InvalidInput(
+                    f"{type(estimator).__name__} has no partial_fit, and no warm_start with one of "
+                    f"{', '.join(self.RESOURCES)}; name its resource"
+                )
+            self._resource = found[0]
+        if self._resource is not None and self._resource not in known:
+            raise InvalidInput(f"{type(estimator).__name__} has no parameter {self._resource}")
+
+    def make(self, config: Dict[str, Any]) -> Any:
+        model = clone(self._estimator).set_params(**config)
+        return model if self._resource is None else model.set_params(warm_start=True)
+
+    def train_epoch(self, model: Any, epoch: int, X: Any, y: Any, classes: Any) -> None:
+        if self._resource is None:
+            more: Dict[str, Any] = dict(self._fit_params)
+            if classes is not None:
+                more["classes"] = classes
+            model.partial_fit(X, y, **more)
+            return
+        model.set_params(**{self._resource: self._amount(epoch)})
+        model.fit(X, y, **self._fit_params)
+
+    def _amount(self, epoch: int) -> int:
+        """Trees add up; iterations are those of one call, which goes on where the last one ended."""
+        return epoch * self._step if self._resource == "n_estimators" else self._step

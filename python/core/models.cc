@@ -1,0 +1,123 @@
+#include <pybind11/stl.h>
+
+#include "bapi/base/error.h"
+#include "bapi/cli/policy_input.h"
+#include "bapi/cli/table_input.h"
+#include "bapi/policy/curve_model.h"
+#include "bapi/policy/registry.h"
+#include "bapi/run/simulate.h"
+#include "bindings.h"
+#include "convert.h"
+
+namespace bapi::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using FreeGil = py::gil_scoped_release;
+using Rows = std::vector<std::vector<double>>;
+
+Vector vector_of(const std::vector<double>& values) {
+  return Eigen::Map<const Vector>(values.data(), static_cast<Eigen::Index>(values.size()));
+}
+
+std::unique_ptr<CurveModel> fit_curves(
+    const Rows& x, const Rows& curves, Epoch max_epoch, bool minimize, std::uint64_t seed) {
+  const FreeGil free;
+  CurveData data;
+  const std::size_t columns = x.empty() ? 0 : x.front().size();
+  data.x.resize(std::ssize(x), static_cast<Eigen::Index>(columns));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    require(x[i].size() == columns, "the configurations have different numbers of coordinates");
+    data.x.row(static_cast<Eigen::Index>(i)) = vector_of(x[i]).transpose();
+  }
+  data.curves = curves;
+  return std::make_unique<CurveModel>(
+      data,
+      CurveModelOptions{.max_epoch = max_epoch, .goal = minimize ? Goal::minimize : Goal::maximize, .seed = seed});
+}
+
+py::dict predict(const CurveModel& model,
+                 const std::vector<double>& x,
+                 const std::vector<Epoch>& epochs,
+                 double level) {
+  CurveCourse course;
+  {
+    const FreeGil free;
+    course = model.predict(vector_of(x), epochs, level);
+  }
+  py::dict record;
+  record["mean"] = course.mean;
+  record["low"] = course.low;
+  record["high"] = course.high;
+  return record;
+}
+
+py::dict run_simulation(const std::string& table_name,
+                        const std::string& policy_name,
+                        const py::dict& options,
+                        const py::object& budget,
+                        std::uint64_t seed,
+                        int workers) {
+  PolicySpec spec{.name = policy_name};
+  for (const auto& [name, value] : options) {
+    const auto key = name.cast<std::string>();
+    spec.options[key] = value_of(value, "policy_options." + key);
+  }
+  const auto limit = py::str(budget).cast<std::string>();
+  std::string table_title;
+  SimulationSummary summary;
+  SimulationOptions run{.seed = seed, .workers = workers};
+  double overhead = 0.0;
+  {
+    const FreeGil free;
+    const CurveTable table = load_table(table_name);
+    const std::unique_ptr<Policy> policy = make_policy(spec);
+    TimedPolicy timed(*policy);
+    run.budget = parse_table_budget(limit, table);
+    summary = simulate(table, spec, timed, run);
+    overhead = timed.seconds();
+    table_title = table.name;
+  }
+  py::dict record;
+  record["policy"] = spec.name;
+  record["table"] = table_title;
+  record["seed"] = seed;
+  record["budget"] = run.budget;
+  record["spent"] = summary.spent;
+  record["best"] = summary.best;
+  record["regret"] = summary.regret;
+  record["normalised_regret"] = summary.normalised_regret;
+  record["decisions"] = summary.decisions;
+  record["trials"] = summary.trials;
+  record["overhead_seconds"] = overhead;
+  record["end"] = summary.end;
+  record["trajectory"] = summary.trajectory;
+  return record;
+}
+
+}  // namespace
+
+void bind_models(py::module_& module) {
+  py::class_<CurveModel>(module, "CurveModel")
+      .def(py::init(&fit_curves),
+           py::arg("x"),
+           py::arg("curves"),
+           py::arg("max_epoch"),
+           py::arg("minimize"),
+           py::arg("seed"))
+      .def("predict", &predict, py::arg("x"), py::arg("epochs"), py::arg("level"))
+      .def_property_readonly("max_epoch", &CurveModel::max_epoch)
+      .def_property_readonly("log_likelihood", [](const CurveModel& model) { return model.fit().log_likelihood; });
+  module.def("simulate",
+             &run_simulation,
+             py::arg("table"),
+             py::arg("policy"),
+             py::arg("policy_options"),
+             py::arg("budget"),
+             py::arg("seed"),
+             py::arg("workers"));
+}
+
+}  // namespace bapi::python

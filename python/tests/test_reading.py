@@ -1,0 +1,124 @@
+"""What can be read off a study, and the models on their own."""
+
+import json
+import sys
+import types
+
+import pytest
+from conftest import quality
+
+import bapi
+
+SPACE = {"lr": bapi.Float(1e-6, 1, log=True), "opt": ["sgd", "adam"]}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    def train(trial):
+        (trial.checkpoint_dir / "model").write_text("weights")
+        for epoch in trial.epochs():
+            trial.report(epoch, quality(trial.config, epoch))
+
+    where = tmp_path_factory.mktemp("reading") / "mlp.bapi"
+    return bapi.tune(train, space=SPACE, budget="150 epochs", max_epochs=20, storage=where, metric="accuracy")
+
+
+def test_best_is_what_the_program_says(study, program):
+    printed = json.loads(program("best", study.path, "-f", "json"))
+    assert printed["value"] == study.best.value
+    assert printed["config"] == study.best.config
+    assert printed["checkpoint"] == str(study.best.checkpoint)
+
+
+def test_the_plan_is_what_the_program_says(study, program):
+    with bapi.Study(space=SPACE, budget="200 epochs", max_epochs=20, storage=study.path, metric="accuracy"):
+        pass
+    printed = json.loads(program("plan", study.path, "-f", "json"))
+    plan = bapi.open_study(study.path).plan()
+    assert [run["config"] for run in plan.runs] == [run["config"] for run in printed["runs"]]
+    assert plan.runs and plan.budget == pytest.approx(50)
+
+
+def test_what_if_starts_from_what_is_and_never_gets_worse(study):
+    outlook = study.what_if("+100 epochs")
+    assert outlook[0]["best"] == study.best.value
+    assert all(a["best"] <= b["best"] and a["budget"] < b["budget"] for a, b in zip(outlook, outlook[1:]))
+    with pytest.raises(bapi.InvalidInput, match="spent already"):
+        study.what_if("10 epochs")
+    with pytest.raises(bapi.InvalidInput, match="the study's budget is in epochs"):
+        study.what_if("1h")
+
+
+def test_listings_are_lists_of_dicts_without_pandas(study, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    rows = study.trials_dataframe()
+    assert len(rows) == len(study.trials)
+    assert {"trial", "state", "epochs", "best", "spent", "config.lr"} <= set(rows[0])
+    assert sum(row["cost"] for row in study.curves_dataframe()) == 150
+
+
+def test_listings_are_data_frames_with_pandas(study, monkeypatch):
+    made = types.SimpleNamespace(DataFrame=lambda rows: ("frame", rows))
+    monkeypatch.setitem(sys.modules, "pandas", made)
+    kind, rows = study.trials_dataframe()
+    assert kind == "frame" and rows[0]["trial"] == 0
+
+
+def test_pictures_and_notebooks(study, tmp_path):
+    for kind in ["curves", "incumbent", "budget"]:
+        assert study.plot(kind).save(tmp_path / "x.svg").read_text().startswith("<svg")
+    with pytest.raises(bapi.InvalidInput, match="curves"):
+        study.plot("pie")
+    assert "<svg" in study._repr_html_() and "accuracy" in study._repr_html_()
+    assert "<table>" in study.trials[0]._repr_html_()
+    assert "<table>" in study.plan()._repr_html_() or not study.plan().runs
+    assert "150" in repr(study)
+
+
+def test_a_forecast_has_a_band_at_every_epoch(study):
+    forecast = study.forecast(0)
+    assert len(forecast["course"]) == 20
+    assert all(at["low"] <= at["mean"] <= at["high"] for at in forecast["course"])
+
+
+def test_the_progress_line_shows_what_is_spent(capsys):
+    def train(trial):
+        for epoch in trial.epochs():
+            trial.report(epoch, 0.5)
+
+    bapi.tune(train, space=SPACE, budget="20 epochs", max_epochs=5, policy="random", progress=True)
+    assert "20 of 20 epochs, 4 trials, best value 0.5" in capsys.readouterr().err
+
+
+def test_the_curve_model_takes_numpy_arrays():
+    numpy = pytest.importorskip("numpy")
+    x = numpy.linspace(0, 1, 6).reshape(-1, 1)
+    curves = [(1 - (v - 0.4) ** 2) * (1 - 0.8 ** numpy.arange(1, 21)) for v in x[:, 0]]
+    model = bapi.LearningCurveModel(max_epochs=30).fit(x, curves)
+    course = model.predict(x[2])
+    assert len(course.mean) == 30
+    assert all(a <= b + 1e-9 for a, b in zip(course.mean, course.mean[1:]))
+    assert course.mean[9] == pytest.approx(curves[2][9], abs=0.03)
+
+
+def test_numpy_scalars_are_values():
+    numpy = pytest.importorskip("numpy")
+    space = {"x": bapi.Float(numpy.float32(0), numpy.float64(1)), "n": bapi.Int(numpy.int64(1), numpy.int32(3))}
+    study = bapi.Study(space=space, budget="9 epochs", max_epochs=numpy.int64(3), policy="random")
+    assert study.ask().report(numpy.int64(1), numpy.float32(0.5)) == "continue"
+    assert study.best.value == 0.5
+
+
+def test_simulation_is_what_the_program_says(program):
+    table = "synthetic:crossing,rows=60,epochs=20"
+    printed = json.loads(
+        program("simulate", table, "--policy", "asha", "--budget", "6full", "--seed", "3", "-f", "json")
+    )
+    result = bapi.simulate(table, "asha", budget="6full", seed=3)
+    assert result["best"] == printed["best"] and result["spent"] == printed["spent"]
+    assert [list(point) for point in result["trajectory"]] == printed["trajectory"]
+
+
+def test_a_model_that_was_not_fitted_says_so():
+    with pytest.raises(bapi.InvalidInput, match="not been fitted"):
+        bapi.LearningCurveModel().predict([0.5])
