@@ -3,7 +3,7 @@
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
-BENCHMARKS := bench_store bench_controller bench_models bench_policies
+BENCHMARKS := bench_store bench_controller bench_models bench_policies bench_python
 
 .DEFAULT_GOAL := help
 

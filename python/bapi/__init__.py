@@ -6,7 +6,7 @@
 
 from ._core import Error, InvalidInput, LogicError, StoreError, policies
 from ._core import version as __version__
-from ._models import Course, LearningCurveModel, simulate
+from ._models import Comparison, Course, LearningCurveModel, compare, simulate
 from ._script import checkpoint_dir, config, ready, report, started_by_bapi
 from ._segment import Segment
 from ._space import Choice, Float, Int
@@ -17,6 +17,7 @@ from ._tune import TooManyFailures, tune
 __all__ = [
     "Best",
     "Choice",
+    "Comparison",
     "Course",
     "Error",
     "Float",
@@ -34,6 +35,7 @@ __all__ = [
     "Trial",
     "__version__",
     "checkpoint_dir",
+    "compare",
     "config",
     "open_study",
     "policies",

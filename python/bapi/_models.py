@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
@@ -93,3 +95,51 @@ def simulate(
     (True, True)
     """
     return _core.simulate(table, policy, dict(policy_options or {}), budget, int(seed), int(workers))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How policies did against each other: `summary` as `bapi compare -f json` prints it, and the rows behind it."""
+
+    summary: Dict[str, Any]
+    runs: Table
+    ranks: Table
+    curves: Table
+
+    def _repr_html_(self) -> str:
+        return self.ranks._repr_html_()
+
+
+def compare(
+    tables: Union[str, Sequence[str]],
+    policies: Sequence[str],
+    *,
+    seeds: int = 10,
+    budgets: Sequence[Union[str, float]] = ("20full",),
+    workers: Sequence[int] = (1,),
+    charge_overhead: bool = False,
+    jobs: Optional[int] = None,
+    out: Optional[Union[str, "os.PathLike[str]"]] = None,
+) -> Comparison:
+    """Compares policies on recorded learning curves, as `bapi compare` does: ranks, tests, anytime curves.
+
+    `tables` are named as for `simulate`, and may be directories of them; a policy may have options ("bapi:horizon=8")
+    and a label ("far=bapi:horizon=8"). With `out`, finished runs are kept there, together with report.html.
+
+    >>> found = compare("synthetic:power-law,rows=30,epochs=9", ["random", "hyperband"], seeds=2, budgets=["4full"])
+    >>> len(found.runs), sorted(row["policy"] for row in found.ranks)
+    (4, ['hyperband', 'random'])
+    """
+    names = [tables] if isinstance(tables, str) else list(tables)
+    with tempfile.TemporaryDirectory(prefix="bapi-") as scratch:
+        record = _core.compare(
+            names,
+            list(policies),
+            int(seeds),
+            [str(budget) for budget in budgets],
+            [int(count) for count in workers],
+            bool(charge_overhead),
+            jobs or os.cpu_count() or 1,
+            scratch if out is None else os.fspath(out),
+        )
+    return Comparison(record["summary"], Table(record["runs"]), Table(record["ranks"]), Table(record["curves"]))

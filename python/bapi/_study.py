@@ -225,6 +225,10 @@ class Study:
         """The training of a trial that is out is over although epochs are left; it is not continued."""
         self._core.complete(trial)
 
+    def charge(self, trial: int, cost: float) -> None:
+        """What a trial that is out cost besides its epochs, in the budget's unit; for those who give costs themselves."""
+        self._core.charge(trial, float(cost))
+
     def put_back(self, trial: int, reason: str = "put back") -> None:
         """A trial that is out cannot be trained now; its segment is handed out again, before anything new."""
         self._core.put_back(trial, reason)

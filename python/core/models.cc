@@ -3,9 +3,14 @@
 #include "bapi/base/error.h"
 #include "bapi/cli/policy_input.h"
 #include "bapi/cli/table_input.h"
+#include "bapi/compare/comparison_tables.h"
+#include "bapi/compare/html_report.h"
+#include "bapi/compare/run_comparison.h"
 #include "bapi/policy/curve_model.h"
 #include "bapi/policy/registry.h"
 #include "bapi/run/simulate.h"
+#include "bapi/run/study_dir.h"
+#include "bapi/run/timed_policy.h"
 #include "bindings.h"
 #include "convert.h"
 
@@ -74,8 +79,9 @@ py::dict run_simulation(const std::string& table_name,
     const FreeGil free;
     const CurveTable table = load_table(table_name);
     const std::unique_ptr<Policy> policy = make_policy(spec);
-    TimedPolicy timed(*policy);
-    run.budget = parse_table_budget(limit, table);
+    const ThreadClock clock;
+    TimedPolicy timed(*policy, clock);
+    run.budget = parse_table_budget(limit).on(table);
     summary = simulate(table, spec, timed, run);
     overhead = timed.seconds();
     table_title = table.name;
@@ -94,6 +100,50 @@ py::dict run_simulation(const std::string& table_name,
   record["overhead_seconds"] = overhead;
   record["end"] = summary.end;
   record["trajectory"] = summary.trajectory;
+  return record;
+}
+
+// What `bapi compare` computes: the summary, and the rows of its three tables.
+py::dict run_compare(const std::vector<std::string>& tables,
+                     const std::vector<std::string>& policy_names,
+                     int seeds,
+                     const std::vector<std::string>& budgets,
+                     const std::vector<int>& workers,
+                     bool charge_overhead,
+                     int jobs,
+                     const std::string& out) {
+  Cell summary;
+  std::optional<Table> runs;
+  std::optional<Table> ranks;
+  std::optional<Table> curves;
+  {
+    const FreeGil free;
+    Comparison comparison;
+    for (const std::string& text : tables) {
+      for (const std::string& source : table_names(text)) comparison.tables.push_back(load_table(source));
+    }
+    for (const std::string& text : policy_names) comparison.policies.push_back(parse_compared_policy(text));
+    comparison.seeds = seeds;
+    for (const std::string& text : budgets) comparison.budgets.push_back(parse_table_budget(text));
+    comparison.workers = workers;
+    comparison.overhead = charge_overhead ? OverheadCharge::measured : OverheadCharge::none;
+    comparison.validate();
+    RunLog log(out, comparison);
+    run_comparison(comparison, log, {.jobs = jobs});
+    const std::vector<RunRecord> records = records_of(comparison, log);
+    const std::vector<Ranking> rankings = rankings_of(comparison, records);
+    const std::vector<AnytimeCurve> anytime = anytime_curves(comparison, records);
+    summary = summary_cell(rankings);
+    runs = runs_table(records);
+    ranks = ranks_table(rankings);
+    curves = curves_table(anytime);
+    replace_file(std::filesystem::path(out) / "report.html", html_report(comparison, rankings, anytime));
+  }
+  py::dict record;
+  record["summary"] = to_python(summary);
+  record["runs"] = to_python(*runs);
+  record["ranks"] = to_python(*ranks);
+  record["curves"] = to_python(*curves);
   return record;
 }
 
@@ -118,6 +168,16 @@ void bind_models(py::module_& module) {
              py::arg("budget"),
              py::arg("seed"),
              py::arg("workers"));
+  module.def("compare",
+             &run_compare,
+             py::arg("tables"),
+             py::arg("policies"),
+             py::arg("seeds"),
+             py::arg("budgets"),
+             py::arg("workers"),
+             py::arg("charge_overhead"),
+             py::arg("jobs"),
+             py::arg("out"));
 }
 
 }  // namespace bapi::python

@@ -334,6 +334,8 @@ void bind_loop(py::class_<StudyHandle>& study) {
            py::arg("cost") = py::none(),
            py::arg("waited") = 0.0)
       .def("adopt", &adopt)
+      .def("charge",
+           on_loop<Number, Cost>([](AskTell& loop, Number trial, Cost cost) { loop.charge(TrialId{trial}, cost); }))
       .def("ready", on_loop<Number>([](AskTell& loop, Number trial) { loop.ready(TrialId{trial}); }))
       .def("fail", on_loop<Number, Text>([](AskTell& loop, Number trial, Text why) { loop.fail(TrialId{trial}, why); }))
       .def("complete", on_loop<Number>([](AskTell& loop, Number trial) { loop.complete(TrialId{trial}); }))

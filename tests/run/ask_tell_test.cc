@@ -199,6 +199,16 @@ TEST_F(AskTellTest, ACostThatIsGivenTakesThePlaceOfTheTime) {
   EXPECT_DOUBLE_EQ(history().budget().spent(), 32.0);
 }
 
+TEST_F(AskTellTest, ChargesOfTheCallerAreStartUp) {
+  AskTell& loop = open(spec_of("random", {.limit = 10.0, .unit = "usd", .meter = Meter::reported}));
+  const Segment segment = *loop.ask();
+  loop.charge(segment.trial, 2.0);
+  loop.report(segment.trial, {.epoch = 1, .value = 0.1, .cost = 1.0});
+  EXPECT_DOUBLE_EQ(history().budget().spent(), 3.0);
+  EXPECT_DOUBLE_EQ(history().trial(segment.trial).overhead, 2.0);
+  EXPECT_THROW(loop.charge(segment.trial, -1.0), InvalidInput);
+}
+
 TEST_F(AskTellTest, TimeThatAReportWasUnderWayIsNotTheEpochs) {
   AskTell& loop = open(spec_of("random", seconds(100.0)));
   const Segment segment = *loop.ask();

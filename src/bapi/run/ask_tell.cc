@@ -180,6 +180,14 @@ bool AskTell::chosen_again(TrialId trial) {
   return true;
 }
 
+void AskTell::charge(TrialId trial, Cost cost) {
+  Out& books = out(trial);
+  require(std::isfinite(cost) && cost >= 0.0, fmt::format("a charge of {}; expected a cost of 0 or more", cost));
+  if (cost == 0.0) return;
+  books.unrecorded.emplace_back(
+      Overhead{.trial = trial, .kind = OverheadKind::start_up, .epoch = books.progress.last_epoch() + 1, .cost = cost});
+}
+
 void AskTell::ready(TrialId trial) {
   Out& books = out(trial);
   books.account->take(ReadyReport{}, clock_.now() - books.shift, books.unrecorded);

@@ -57,6 +57,10 @@ class AskTell {
 
   TrialId adopt(const OutsideTrial& trial) { return session_.adopt(trial); }
 
+  // What a trial that is out cost besides its epochs (loading data, a cluster's start), in the budget's unit: charged
+  // as start-up. For callers who give costs themselves; measured time is charged anyway.
+  void charge(TrialId trial, Cost cost);
+
   void ready(TrialId trial);                             // what was waited for since `ask` was start-up, not training
   void fail(TrialId trial, const std::string& message);  // training crashed; charges the time since the last report
   void complete(TrialId trial);                          // training is over although epochs are left; fails if none was

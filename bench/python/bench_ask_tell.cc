@@ -1,0 +1,62 @@
+// bench_ask_tell FILE.db TRIALS: seconds per ask and per report, asking and telling from C++, with the log in a file.
+// The policy is the cheapest, so that what is measured is everything else.
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "bapi/policy/registry.h"
+#include "bapi/run/ask_tell.h"
+#include "bapi/store/sqlite_store.h"
+
+namespace bapi {
+namespace {
+
+constexpr Epoch kEpochs = 10;
+
+StudySpec spec_of() {
+  StudySpec spec;
+  spec.name = "bench";
+  spec.budget = {.limit = 1e9, .unit = "epochs", .meter = Meter::epochs};
+  spec.epochs = {.min = 1, .max = kEpochs};
+  spec.policy = {.name = "random"};
+  spec.space = Space({{.name = "lr", .domain = RealRange{1e-6, 1.0, Scale::log}},
+                      {.name = "units", .domain = IntRange{16, 256}},
+                      {.name = "opt", .domain = Choice{{std::string("sgd"), std::string("adam")}}}});
+  return spec;
+}
+
+void run(const char* file, int trials) {
+  SqliteStore store = SqliteStore::create(file, spec_of());
+  const auto policy = make_policy(store.spec().policy);
+  const SystemClock clock;
+  Session session(store, *policy, clock);
+  AskTell loop(session, clock);
+  double asking = 0.0;
+  double reporting = 0.0;
+  int reports = 0;
+  for (int i = 0; i < trials; ++i) {
+    const double begin = clock.now();
+    const Segment segment = loop.ask().value();
+    const double asked = clock.now();
+    // The last report decides, and is no report alone.
+    for (Epoch epoch = 1; epoch < kEpochs; ++epoch) loop.report(segment.trial, {.epoch = epoch, .value = 0.5});
+    const double reported = clock.now();
+    loop.complete(segment.trial);
+    asking += asked - begin;
+    reporting += reported - asked;
+    reports += kEpochs - 1;
+  }
+  std::printf("{\"ask\": %.9f, \"report\": %.9f}\n", asking / trials, reporting / reports);
+}
+
+}  // namespace
+}  // namespace bapi
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: bench_ask_tell FILE.db TRIALS\n");
+    return 2;
+  }
+  bapi::run(argv[1], std::atoi(argv[2]));
+}

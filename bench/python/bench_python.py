@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+"""What asking and telling costs from Python, beside the same calls from C++.
+
+Prints a table; --json FILE writes a list of {name, n, value, unit, floor, ratio}, the floor being C++.
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "python"))
+
+import bapi  # noqa: E402
+
+EPOCHS = 10
+
+
+def measure_python(folder, trials):
+    """Seconds per ask and per report."""
+    space = {"lr": bapi.Float(1e-6, 1, log=True), "units": bapi.Int(16, 256), "opt": ["sgd", "adam"]}
+    study = bapi.Study(space=space, budget="1000000000 epochs", max_epochs=EPOCHS, policy="random", storage=folder / "py")
+    asking = reporting = 0.0
+    for _ in range(trials):
+        begin = time.perf_counter()
+        segment = study.ask()
+        asked = time.perf_counter()
+        for epoch in range(1, EPOCHS):
+            segment.report(epoch, 0.5)
+        reporting += time.perf_counter() - asked
+        asking += asked - begin
+        study.complete(segment.number)
+    study.close()
+    return {"ask": asking / trials, "report": reporting / (trials * (EPOCHS - 1))}
+
+
+def measure_cpp(folder, trials):
+    command = [HERE / "bench_ask_tell", folder / "cpp.db", str(trials)]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json")
+    parser.add_argument("--dir", default=None)
+    parser.add_argument("--trials", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+
+    best = {"python": {}, "cpp": {}}
+    for _ in range(options.rounds):
+        folder = pathlib.Path(tempfile.mkdtemp(dir=options.dir))
+        for name, measure in (("cpp", measure_cpp), ("python", measure_python)):
+            for call, seconds in measure(folder, options.trials).items():
+                best[name][call] = min(seconds, best[name].get(call, seconds))
+        shutil.rmtree(folder)
+
+    figures = []
+    for call in ("ask", "report"):
+        value, floor = 1e6 * best["python"][call], 1e6 * best["cpp"][call]
+        figures.append(
+            {"name": f"python {call}", "n": options.trials, "value": value, "unit": "us", "floor": floor, "ratio": value / floor}
+        )
+        print(f"{call:8} python {value:8.1f} us   C++ {floor:8.1f} us   above {value - floor:6.1f} us")
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()
