@@ -1,5 +1,5 @@
-// bench_ask_tell FILE.db TRIALS: seconds per ask and per report, asking and telling from C++, with the log in a file.
-// The policy is the cheapest, so that what is measured is everything else.
+// bench_ask_tell TRIALS [FILE.db]: seconds per ask and per report, asking and telling from C++, with the log in memory
+// or in a file. The policy is the cheapest, so that what is measured is everything else.
 
 #include <cstdio>
 #include <cstdlib>
@@ -7,6 +7,7 @@
 
 #include "bapi/policy/registry.h"
 #include "bapi/run/ask_tell.h"
+#include "bapi/store/memory_store.h"
 #include "bapi/store/sqlite_store.h"
 
 namespace bapi {
@@ -26,8 +27,7 @@ StudySpec spec_of() {
   return spec;
 }
 
-void run(const char* file, int trials) {
-  SqliteStore store = SqliteStore::create(file, spec_of());
+void run(Store& store, int trials) {
   const auto policy = make_policy(store.spec().policy);
   const SystemClock clock;
   Session session(store, *policy, clock);
@@ -54,9 +54,15 @@ void run(const char* file, int trials) {
 }  // namespace bapi
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: bench_ask_tell FILE.db TRIALS\n");
+  if (argc != 2 && argc != 3) {
+    std::fprintf(stderr, "usage: bench_ask_tell TRIALS [FILE.db]\n");
     return 2;
   }
-  bapi::run(argv[1], std::atoi(argv[2]));
+  if (argc == 2) {
+    bapi::MemoryStore store(bapi::spec_of());
+    bapi::run(store, std::atoi(argv[1]));
+  } else {
+    bapi::SqliteStore store = bapi::SqliteStore::create(argv[2], bapi::spec_of());
+    bapi::run(store, std::atoi(argv[1]));
+  }
 }

@@ -5,6 +5,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import train_test_split
 
+optuna.logging.set_verbosity(optuna.logging.WARNING)
 x, y = load_digits(return_X_y=True)
 x_train, x_valid, y_train, y_valid = train_test_split(x / 16, y, test_size=0.3, random_state=0)
 

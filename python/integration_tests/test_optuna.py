@@ -32,6 +32,8 @@ def test_an_objective_runs_under_the_planner_by_changing_two_lines(policy):
     study.optimize(objective)
     states = [trial.state for trial in study.trials]
     assert states.count(optuna.trial.TrialState.PRUNED) > 3
+    assert states.count(optuna.trial.TrialState.COMPLETE) >= 1
+    assert all(len(trial.intermediate_values) == 20 for trial in study.get_trials(states=[states[0].COMPLETE]))
     assert planner.study.finished
     assert planner.study.spent <= 300
     steps = sum(len(trial.intermediate_values) for trial in study.trials)

@@ -164,7 +164,8 @@ class Planner:
                     break
                 self._told[trial.number] += 1
                 segment.report(self._told[trial.number], value)
-            return segment.advice != "continue"
+            full = self._told[trial.number] >= segment.max_epochs  # a run to the end is complete, not pruned
+            return segment.advice != "continue" and not full
 
     def _close(
         self, study: "optuna.Study", trial: FrozenTrial, state: TrialState, values: Optional[Sequence[float]]
