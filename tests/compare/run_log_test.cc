@@ -56,7 +56,12 @@ TEST(RunLog, CutAnywhereLosesAtMostTheLineThatWasTorn) {
     }
   }
   const std::string whole = contents_of(file);
+  // Every byte around the end of a record, a sample of the others.
+  const auto near_an_end = [&](std::size_t cut) {
+    return std::any_of(ends.begin(), ends.end(), [&](std::size_t e) { return cut + 2 >= e && cut <= e + 2; });
+  };
   for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
+    if (cut % 29 != 0 && !near_an_end(cut)) continue;
     replace_file(file, whole.substr(0, cut));
     const auto kept =
         static_cast<std::size_t>(std::count_if(ends.begin(), ends.end(), [&](auto e) { return e <= cut; }));

@@ -1,25 +1,23 @@
 #include "bapi/run/simulate.h"
 
-#include <limits>
-
 #include "bapi/run/table_evaluator.h"
 #include "bapi/store/memory_store.h"
 
 namespace bapi {
 namespace {
 
-std::vector<std::pair<Cost, double>> improvements(const StudySpec& spec, const std::vector<StoredEvent>& events) {
-  History history(spec);
-  double best = -std::numeric_limits<double>::infinity();
+// (spent, best so far in the user's direction) at every improvement.
+std::vector<std::pair<Cost, double>> improvements(Goal goal, const std::vector<StoredEvent>& events) {
+  const auto better = [&](double a, double b) { return goal == Goal::maximize ? a > b : a < b; };
+  Cost spent = 0.0;
   std::vector<std::pair<Cost, double>> trajectory;
   for (const StoredEvent& stored : events) {
-    history.apply(stored.event);
-    if (!history.incumbent()) continue;
-    const double now = history.trial(*history.incumbent()).curve.best();
-    if (now > best) {
-      best = now;
-      trajectory.emplace_back(history.budget().spent(), history.in_user_units(best));
-    }
+    if (const auto* overhead = std::get_if<Overhead>(&stored.event)) spent += overhead->cost;
+    const auto* measured = std::get_if<Measured>(&stored.event);
+    if (!measured) continue;
+    spent += measured->measurement.cost;
+    const double value = measured->measurement.value;
+    if (trajectory.empty() || better(value, trajectory.back().second)) trajectory.emplace_back(spent, value);
   }
   return trajectory;
 }
@@ -47,7 +45,7 @@ SimulationSummary simulate(const CurveTable& table,
                             .how = end.end,
                             .end = end.reason,
                             .events = store.events(0)};
-  summary.trajectory = improvements(store.spec(), summary.events);
+  summary.trajectory = improvements(table.metric.goal, summary.events);
   const double median = table.median_final();
   const double incumbent = history.incumbent() ? history.trial(*history.incumbent()).curve.best() : median;
   summary.best = history.in_user_units(incumbent);

@@ -29,8 +29,9 @@ Trial& History::at(TrialId id) { return const_cast<Trial&>(trial(id)); }
 
 Budget History::budget() const {
   Cost committed = 0.0;
-  for (const Trial& trial : trials_) {
-    if (trial.segment_open) committed += std::max(0.0, trial.segment_expected - trial.segment_spent);
+  for (const TrialId id : open_) {
+    const Trial& running = trial(id);
+    committed += std::max(0.0, running.segment_expected - running.segment_spent);
   }
   return Budget(total_, spent_, committed);
 }
@@ -48,7 +49,7 @@ void History::open_segment(Trial& trial, Epoch until, Cost expected) {
   trial.segment_expected = expected;
   trial.segment_spent = 0.0;
   ++trial.starts;
-  ++open_segments_;
+  open_.insert(std::upper_bound(open_.begin(), open_.end(), trial.id), trial.id);
   trial.state = TrialState::running;
 }
 
@@ -56,7 +57,7 @@ void History::close_segment(Trial& trial, TrialState state) {
   check(trial.segment_open, "History: there is no open segment to close");
   trial.segment_open = false;
   trial.closed_at = decisions_;
-  --open_segments_;
+  std::erase(open_, trial.id);
   trial.state = state;
 }
 

@@ -26,9 +26,9 @@ class History {
   std::span<const Trial> trials() const { return trials_; }
   const Trial& trial(TrialId id) const;  // LogicError if there is none
   Budget budget() const;
-  std::optional<TrialId> incumbent() const { return incumbent_; }  // the first trial with the best value so far
-  int decisions() const { return decisions_; }                     // how many decisions the log holds
-  int open_segments() const { return open_segments_; }             // running trials and interrupted ones
+  std::optional<TrialId> incumbent() const { return incumbent_; }       // the first trial with the best value so far
+  int decisions() const { return decisions_; }                          // how many decisions the log holds
+  int open_segments() const { return static_cast<int>(open_.size()); }  // running trials and interrupted ones
   bool finished() const { return finished_; }
   const std::string& finish_reason() const { return finish_reason_; }
   int failures_in_a_row() const { return failures_in_a_row_; }  // failed trials since a trial last reported an epoch
@@ -52,7 +52,7 @@ class History {
   Cost spent_ = 0.0;
   std::optional<TrialId> incumbent_;
   int decisions_ = 0;
-  int open_segments_ = 0;
+  std::vector<TrialId> open_;  // trials with an open segment, in their order: few, however many trials there are
   bool finished_ = false;
   std::string finish_reason_;
   int failures_in_a_row_ = 0;
