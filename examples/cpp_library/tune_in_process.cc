@@ -2,7 +2,7 @@
 // until which epoch; we train and tell what came out.
 
 #include <bapi/policy/registry.h>
-#include <bapi/run/session.h>
+#include <bapi/run/ask_tell.h>
 #include <bapi/store/memory_store.h>
 
 #include <array>
@@ -55,24 +55,18 @@ int main() {
   const bapi::SystemClock clock;
   bapi::Session session(store, *policy, clock);
 
+  bapi::AskTell loop(session, clock);
+
   std::map<bapi::TrialId, Learner> learners;
-  bapi::Action action = session.ask();
-  while (!std::holds_alternative<bapi::Finish>(action)) {
-    if (const auto* segment = std::get_if<bapi::Segment>(&action)) {
-      const auto& values = segment->config.values;
-      auto& learner =
-          learners.try_emplace(segment->trial, std::get<double>(values[0]), std::get<double>(values[1])).first->second;
-      std::vector<bapi::Event> facts;
-      for (bapi::Epoch epoch = segment->from + 1; epoch <= segment->until; ++epoch) {
-        const bapi::Measurement measurement{.epoch = epoch, .value = learner.train_epoch(), .cost = 1.0};
-        facts.push_back(bapi::Measured{.trial = segment->trial, .measurement = measurement});
-      }
-      facts.push_back(bapi::SegmentDone{.trial = segment->trial});
-      session.record(facts);
-    } else if (const auto* stop = std::get_if<bapi::Stop>(&action)) {
-      learners.erase(stop->trial);
+  while (const auto segment = loop.ask()) {
+    const auto& values = segment->config.values;
+    auto& learner =
+        learners.try_emplace(segment->trial, std::get<double>(values[0]), std::get<double>(values[1])).first->second;
+    bapi::Advice advice = bapi::Advice::go_on;
+    for (bapi::Epoch epoch = segment->from + 1; advice == bapi::Advice::go_on; ++epoch) {
+      advice = loop.report(segment->trial, {.epoch = epoch, .value = learner.train_epoch()});
     }
-    action = session.ask();
+    if (advice == bapi::Advice::stop) learners.erase(segment->trial);
   }
 
   const bapi::History& history = session.history();

@@ -226,7 +226,7 @@ class Study:
         self._core.complete(trial)
 
     def charge(self, trial: int, cost: float) -> None:
-        """What a trial that is out cost besides its epochs, in the budget's unit; for those who give costs themselves."""
+        """What a trial that is out cost besides its epochs, in the budget's unit; for those who tell costs."""
         self._core.charge(trial, float(cost))
 
     def put_back(self, trial: int, reason: str = "put back") -> None:

@@ -1,5 +1,6 @@
 """Callbacks and the search, with the libraries themselves."""
 
+import importlib.util
 import os
 import sys
 import types
@@ -162,11 +163,57 @@ def test_keras(digits, tmp_path):
     assert_sensible(study, above=0.8)
 
 
+def test_lightning(digits, tmp_path):
+    torch = pytest.importorskip("torch")
+    lightning = pytest.importorskip("lightning.pytorch")
+    from bapi.integrations.lightning import BapiCallback, saved_checkpoint
+
+    x, x_test, y, y_test = digits
+
+    def loader(features, labels):
+        data = torch.utils.data.TensorDataset(torch.tensor(features, dtype=torch.float32), torch.tensor(labels))
+        return torch.utils.data.DataLoader(data, batch_size=64)
+
+    class Network(lightning.LightningModule):
+        def __init__(self, config):
+            super().__init__()
+            self.rate = config["lr"]
+            self.layers = torch.nn.Sequential(torch.nn.Linear(64, config["units"]), torch.nn.ReLU())
+            self.last = torch.nn.Linear(config["units"], 10)
+
+        def forward(self, features):
+            return self.last(self.layers(features))
+
+        def training_step(self, batch, _):
+            return torch.nn.functional.cross_entropy(self(batch[0]), batch[1])
+
+        def validation_step(self, batch, _):
+            self.log("val_acc", (self(batch[0]).argmax(1) == batch[1]).float().mean())
+
+        def configure_optimizers(self):
+            return torch.optim.Adam(self.parameters(), lr=self.rate)
+
+    def train(trial):
+        trainer = lightning.Trainer(
+            max_epochs=trial.max_epochs,
+            callbacks=[BapiCallback(trial, "val_acc")],
+            accelerator="cpu",
+            logger=False,
+            enable_checkpointing=False,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+        )
+        trainer.fit(Network(trial.config), loader(x, y), loader(x_test, y_test), ckpt_path=saved_checkpoint(trial))
+
+    space = {"lr": bapi.Float(1e-4, 0.1, log=True), "units": bapi.Int(8, 64)}
+    options = {"budget": "30 epochs", "max_epochs": 5, "policy": "hyperband"}
+    study = bapi.tune(train, space=space, storage=tmp_path / "lightning", **options)
+    assert_sensible(study, above=0.8)
+
+
 def test_lightning_protocol(tmp_path, monkeypatch):
-    """Lightning needs torch, which is large; where it is missing a stand-in makes the calls that its Trainer makes."""
-    try:
-        import lightning.pytorch  # noqa: F401
-    except ImportError:
+    """Lightning needs torch, which is large: without it a stand-in makes the calls that its Trainer makes."""
+    if importlib.util.find_spec("lightning") is None:
         package = types.ModuleType("lightning")
         package.pytorch = types.ModuleType("lightning.pytorch")
         package.pytorch.Callback = type("Callback", (), {})

@@ -168,3 +168,27 @@ def test_minimising_reports_what_was_told():
         for epoch in segment.epochs():
             segment.report(epoch, 2.0 - quality(segment.config, epoch))
     assert study.best.value == min(min(trial.values) for trial in study.trials)
+
+
+def test_training_that_was_done_elsewhere_is_part_of_the_study():
+    study = study_of(policy="bapi", budget="60 epochs")
+    for i in range(5):
+        config = {"lr": 10.0 ** -(i + 1)}
+        study.add_trial(config, [quality(config, epoch) for epoch in range(1, 10)])
+    failed = study.add_trial({"lr": 0.9}, [], state="failed", message="diverged")
+    assert study.spent == 45 and study.best.config == {"lr": 0.01}
+    assert study.trials[failed].failure == "diverged"
+    assert study.ask().config["lr"] == pytest.approx(0.01, rel=30), "the planner knows what was added"
+    with pytest.raises(bapi.InvalidInput):
+        study.add_trial({"lr": 7.0}, [0.5])
+    with pytest.raises(bapi.InvalidInput, match="momentum"):
+        study.add_trial({"lr": 0.5, "momentum": 0.5}, [0.5])
+
+
+def test_what_a_trial_cost_besides_its_epochs_is_charged():
+    study = study_of(budget="12 usd")
+    segment = study.ask()
+    study.charge(segment.number, 1.5)
+    segment.report(1, 0.5, cost=2.0)
+    assert study.spent == 3.5
+    assert {row["kind"]: row["cost"] for row in study.ledger()} == {"start-up": 1.5, "epoch": 2.0}

@@ -90,6 +90,32 @@ def test_the_progress_line_shows_what_is_spent(capsys):
     assert "20 of 20 epochs, 4 trials, best value 0.5" in capsys.readouterr().err
 
 
+def test_in_a_notebook_the_cell_is_drawn_over(monkeypatch, capsys):
+    shown = []
+
+    class Handle:
+        def update(self, picture):
+            shown.append(picture)
+
+    def display(picture, display_id):
+        shown.append(picture)
+        return Handle()
+
+    kernel = types.SimpleNamespace(config={"IPKernelApp": {}})
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: kernel))
+    parts = types.SimpleNamespace(HTML=lambda text: text, display=display)
+    monkeypatch.setitem(sys.modules, "IPython.display", parts)
+
+    def train(trial):
+        for epoch in trial.epochs():
+            trial.report(epoch, 0.5)
+
+    bapi.tune(train, space=SPACE, budget="20 epochs", max_epochs=5, policy="random")
+    assert len(shown) >= 2 and shown[-1].startswith("<pre>")
+    assert "20 of 20 epochs" in shown[-1]
+    assert capsys.readouterr().err == ""
+
+
 def test_the_curve_model_takes_numpy_arrays():
     numpy = pytest.importorskip("numpy")
     x = numpy.linspace(0, 1, 6).reshape(-1, 1)
