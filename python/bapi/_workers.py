@@ -88,6 +88,7 @@ class _Crew:
         self._display = display
         self._workers: List[_Worker] = []
         self._interrupted = False
+        self._news = True  # something happened since there was nothing to hand out
 
     def run(self) -> None:
         try:
@@ -108,9 +109,10 @@ class _Crew:
 
     def _hand_out(self) -> bool:
         """Gives every free worker a segment; False when nothing runs and nothing will."""
-        while len(self._busy()) < self._size:
+        while self._news and len(self._busy()) < self._size:
             fields = self._study._core.ask()
             if fields is None:
+                self._news = False
                 break
             idle = next((worker for worker in self._workers if worker.trial is None), None)
             if idle is None:
@@ -143,6 +145,7 @@ class _Crew:
             pass  # its end is noticed by the sentinel
 
     def _answer(self, worker: _Worker, message: Tuple[Any, ...]) -> None:
+        self._news = True
         core, trial = self._study._core, worker.trial
         if trial is None:
             return
@@ -175,6 +178,7 @@ class _Crew:
 
     def _bury(self, worker: _Worker) -> None:
         """A worker that died by itself has failed its trial."""
+        self._news = True
         self._hear(worker)
         worker.process.join()
         self._workers.remove(worker)
@@ -208,6 +212,7 @@ class _Crew:
                 worker.process.kill()
                 worker.process.join()
             self._workers.remove(worker)
+            self._news = True
 
     def _dismiss(self) -> None:
         self._kill(self._busy(), 0.0)
