@@ -71,7 +71,7 @@ class ControlledStudy {
  private:
   std::filesystem::path spec_file() const { return scratch_.path() / "spec.json"; }
 
-  ScratchDir scratch_;
+  TempDir scratch_;
   StudyDir dir_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "bapi/policy/registry.h"
 #include "bapi/run/simulate.h"
+#include "tests/support/ledger.h"
 #include "tests/support/tables.h"
 
 namespace bapi {
@@ -39,15 +40,6 @@ class Forgetful : public Policy {
  private:
   PolicySpec spec_;
 };
-
-Cost ledger_sum(const std::vector<StoredEvent>& events) {
-  Cost sum = 0.0;
-  for (const StoredEvent& stored : events) {
-    if (const auto* m = std::get_if<Measured>(&stored.event)) sum += m->measurement.cost;
-    if (const auto* o = std::get_if<Overhead>(&stored.event)) sum += o->cost;
-  }
-  return sum;
-}
 
 // Every third configuration diverges, every fifth ends early, one curve explodes before it dies.
 CurveTable hostile_table() {
@@ -116,7 +108,7 @@ TEST_P(PolicyContract, SpendsWithinTheBudgetAndTheLedgerSums) {
       const SimulationSummary summary =
           run(test::small_table(40, 9), {.budget = budget, .seed = 1, .workers = workers});
       EXPECT_LE(summary.spent, budget * (1.0 + 1e-9)) << workers << " workers, budget " << budget;
-      EXPECT_EQ(ledger_sum(summary.events), summary.spent);
+      EXPECT_EQ(test::ledger_sum(summary.events), summary.spent);
       EXPECT_FALSE(summary.end.empty());
     }
   }

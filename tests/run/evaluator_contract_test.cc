@@ -29,7 +29,7 @@ class ProcessLab : public EvaluatorKind::Lab {
     return spec;
   }
 
-  ScratchDir scratch_;
+  TempDir scratch_;
   SystemClock clock_;
   ProcessEvaluator evaluator_;
 };

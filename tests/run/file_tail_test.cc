@@ -25,7 +25,7 @@ class Tail : public testing::Test {
     return lines;
   }
 
-  ScratchDir scratch_;
+  TempDir scratch_;
 };
 
 TEST_F(Tail, GivesEveryLineOnceAndOnlyWhenComplete) {

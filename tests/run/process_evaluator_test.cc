@@ -41,7 +41,7 @@ class Processes : public testing::Test {
   std::string log() const { return text_of(dir().log()); }
 
   SystemClock clock_;
-  ScratchDir scratch_;
+  TempDir scratch_;
   std::unique_ptr<ProcessEvaluator> evaluator_;
 };
 
@@ -184,7 +184,7 @@ TEST_F(Processes, WithoutCheckpointsTheEpochsAreRepeatedAndPaidAgain) {
 }
 
 TEST_F(Processes, TrialsBeyondTheWorkersWaitForASlot) {
-  StudySpec spec = trainer_spec({"--exit-at-until", "--sleep", "0.02"});
+  StudySpec spec = trainer_spec({"--exit-at-until", "--sleep", "0.2"});
   spec.workers = 2;
   ProcessEvaluator& e = evaluator(spec);
   for (int trial = 0; trial < 4; ++trial) e.start(segment(trial, 0, 2));

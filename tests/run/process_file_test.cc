@@ -8,7 +8,7 @@ namespace bapi {
 namespace {
 
 TEST(ProcessFile, ComesBackToTheLastBitAndATornOneDoesNot) {
-  const ScratchDir scratch;
+  const TempDir scratch;
   const std::filesystem::path path = scratch.path() / "process";
   const ProcessFile file = {.identity = {.pid = 123, .start_ticks = 456789, .boot = "3f-00"},
                             .started_at = 1700000000.1234567,

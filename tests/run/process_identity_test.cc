@@ -24,7 +24,7 @@ class LeftBehind : public testing::Test {
     return leader;
   }
 
-  ScratchDir scratch_;
+  TempDir scratch_;
   int child_ = 0;
 };
 

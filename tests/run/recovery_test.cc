@@ -87,7 +87,7 @@ class Recovery : public testing::Test {
   static Event measured(Epoch epoch, Cost cost) { return Measured{kTrial, {epoch, 0.5, cost}}; }
   static Event overhead(OverheadKind kind, Epoch epoch, Cost cost) { return Overhead{kTrial, kind, epoch, cost}; }
 
-  ScratchDir scratch_;
+  TempDir scratch_;
   TrialDir dir_;
   StudySpec spec_;
   Trial trial_;
@@ -191,7 +191,7 @@ TEST_F(Recovery, ATornFileLosesNoEpochAndChargesNoTime) {
 }
 
 TEST_F(Recovery, EndsTheProcessesOfADeadControllerFirst) {
-  ScratchDir other;
+  TempDir other;
   const StudyDir study(other.path() / "fake.bapi");
   const SystemClock clock;
   const StudySpec spec = in_seconds(trainer_spec({"--sleep", "0.02"}));

@@ -23,7 +23,7 @@ class Reports : public testing::Test {
     return result;
   }
 
-  ScratchDir scratch_;
+  TempDir scratch_;
   TrialDir dir_;
 };
 

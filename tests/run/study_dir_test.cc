@@ -16,7 +16,7 @@ TEST(StudyDir, PathsAreAbsoluteAndTrialsAreNumbered) {
 }
 
 TEST(StudyDir, CreatingATrialTwiceKeepsItsFiles) {
-  const ScratchDir scratch;
+  const TempDir scratch;
   const TrialDir trial = StudyDir(scratch.path() / "a.bapi").trial(TrialId{0});
   trial.create();
   std::ofstream(trial.log()) << "text";
@@ -27,7 +27,7 @@ TEST(StudyDir, CreatingATrialTwiceKeepsItsFiles) {
 }
 
 TEST(StudyDir, WhatCannotBeWrittenIsAStoreError) {
-  const ScratchDir scratch;
+  const TempDir scratch;
   std::ofstream(scratch.path() / "file") << "in the way";
   EXPECT_THROW(StudyDir(scratch.path() / "file").create(), StoreError);
   EXPECT_THROW(StudyDir(scratch.path() / "file").trial(TrialId{0}).create(), StoreError);
@@ -36,7 +36,7 @@ TEST(StudyDir, WhatCannotBeWrittenIsAStoreError) {
 }
 
 TEST(ReplaceFile, LeavesTheNewContentAndNothingElse) {
-  const ScratchDir scratch;
+  const TempDir scratch;
   replace_file(scratch.path() / "file", "first and long");
   replace_file(scratch.path() / "file", "second");
   EXPECT_EQ(read_whole_file(scratch.path() / "file"), "second");

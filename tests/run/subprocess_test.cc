@@ -27,7 +27,7 @@ class Programs : public testing::Test {
 
   std::string output() const { return text_of(scratch_.path() / "out"); }
 
-  ScratchDir scratch_;
+  TempDir scratch_;
 };
 
 TEST_F(Programs, DoNotRunBeforeTheyAreTold) {

@@ -10,28 +10,11 @@
 
 #include "bapi/base/clock.h"
 #include "bapi/run/process_evaluator.h"
+#include "tests/support/temp_dir.h"
 
 namespace bapi {
 
-// A directory that vanishes with its owner.
-class ScratchDir {
- public:
-  ScratchDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "bapi-test-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~ScratchDir() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchDir(const ScratchDir&) = delete;
-  ScratchDir& operator=(const ScratchDir&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using test::TempDir;
 
 // A study whose program is the fake trainer with these flags. Epochs are counted unless the test says otherwise.
 inline StudySpec trainer_spec(const std::vector<std::string>& flags, Epoch epochs = 20) {

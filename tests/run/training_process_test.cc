@@ -17,7 +17,7 @@ TEST(Spread, ReportsReadTogetherShareTheTimeEvenly) {
 }
 
 TEST(AppendNote, StandsOnALineOfItsOwn) {
-  const ScratchDir scratch;
+  const TempDir scratch;
   const TrialDir dir = StudyDir(scratch.path()).trial(TrialId{0});
   dir.create();
   append_note(dir, "one");

@@ -8,6 +8,7 @@
 #include "bapi/run/simulate.h"
 #include "bapi/run/table_evaluator.h"
 #include "bapi/store/memory_store.h"
+#include "tests/support/ledger.h"
 #include "tests/support/tables.h"
 
 namespace bapi {
@@ -18,22 +19,13 @@ SimulationSummary run(const CurveTable& table, const std::string& policy, const 
   return simulate(table, spec, *make_policy(spec), options);
 }
 
-Cost ledger_sum(const std::vector<StoredEvent>& events) {
-  Cost sum = 0.0;
-  for (const StoredEvent& stored : events) {
-    if (const auto* m = std::get_if<Measured>(&stored.event)) sum += m->measurement.cost;
-    if (const auto* o = std::get_if<Overhead>(&stored.event)) sum += o->cost;
-  }
-  return sum;
-}
-
 TEST(Tune, SpendsTheWholeBudgetAndNoMore) {
   for (const int workers : {1, 3, 8}) {
     for (const char* policy : {"random", "hyperband"}) {
       const SimulationSummary summary =
           run(test::small_table(200), policy, {.budget = 100.0, .seed = 5, .workers = workers});
       EXPECT_NEAR(summary.spent, 100.0, 1e-9) << policy << " with " << workers;
-      EXPECT_EQ(ledger_sum(summary.events), summary.spent);
+      EXPECT_EQ(test::ledger_sum(summary.events), summary.spent);
       EXPECT_EQ(summary.end, "the budget is spent");
     }
   }
@@ -62,7 +54,7 @@ TEST(Tune, FailedRunsArePaidForAndTheSearchGoesOn) {
   int failed = 0;
   for (const StoredEvent& stored : summary.events) failed += std::holds_alternative<TrialFailed>(stored.event) ? 1 : 0;
   EXPECT_EQ(failed, 5);
-  EXPECT_EQ(ledger_sum(summary.events), summary.spent);
+  EXPECT_EQ(test::ledger_sum(summary.events), summary.spent);
 }
 
 TEST(Tune, TooManyFailuresInARowEndTheStudyWithAdvice) {

@@ -7,12 +7,12 @@
 #include <string>
 
 #include "bapi/base/error.h"
-#include "tests/store/temp_dir.h"
+#include "tests/support/temp_dir.h"
 
 namespace bapi {
 namespace {
 
-using testing_support::TempDir;
+using test::TempDir;
 
 std::string read_text(const std::filesystem::path& file) {
   std::ifstream input(file, std::ios::binary);

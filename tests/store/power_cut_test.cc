@@ -17,7 +17,7 @@
 #include "bapi/base/rng.h"
 #include "bapi/store/sqlite_store.h"
 #include "tests/store/sample_study.h"
-#include "tests/store/temp_dir.h"
+#include "tests/support/temp_dir.h"
 
 namespace {
 
@@ -54,8 +54,8 @@ extern "C" int fdatasync(int fd) {
 namespace bapi {
 namespace {
 
+using test::TempDir;
 using testing_support::sample_spec;
-using testing_support::TempDir;
 
 constexpr double kNow = 1.75e9;
 

@@ -6,12 +6,12 @@
 
 #include "bapi/base/error.h"
 #include "bapi/store/new_file.h"
-#include "tests/store/temp_dir.h"
+#include "tests/support/temp_dir.h"
 
 namespace bapi {
 namespace {
 
-using testing_support::TempDir;
+using test::TempDir;
 
 class ConnectionTest : public testing::Test {
  protected:

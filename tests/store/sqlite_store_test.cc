@@ -16,14 +16,14 @@
 #include "bapi/base/rng.h"
 #include "bapi/store/sqlite_connection.h"
 #include "tests/store/sample_study.h"
-#include "tests/store/temp_dir.h"
+#include "tests/support/temp_dir.h"
 
 namespace bapi {
 namespace {
 
+using test::TempDir;
 using testing_support::sample_events;
 using testing_support::sample_spec;
-using testing_support::TempDir;
 
 constexpr double kNow = 1.75e9;
 

@@ -2,7 +2,7 @@
 
 #include "bapi/store/memory_store.h"
 #include "bapi/store/sqlite_store.h"
-#include "tests/store/temp_dir.h"
+#include "tests/support/temp_dir.h"
 
 namespace bapi {
 namespace {
@@ -23,7 +23,7 @@ class InSqlite : public StoreKind::Place {
   }
 
  private:
-  testing_support::TempDir directory_;
+  test::TempDir directory_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Stores,

@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "bapi/base/error.h"
-#include "tests/store/temp_dir.h"
+#include "tests/support/temp_dir.h"
 
 namespace bapi {
 namespace {
 
-using testing_support::TempDir;
+using test::TempDir;
 
 // Another process that holds the lock until it is killed.
 class OtherController {

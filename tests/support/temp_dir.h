@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-namespace bapi::testing_support {
+namespace bapi::test {
 
 // A directory of its own that goes away with the test.
 class TempDir {
@@ -28,4 +28,4 @@ class TempDir {
   std::filesystem::path path_;
 };
 
-}  // namespace bapi::testing_support
+}  // namespace bapi::test
