@@ -77,25 +77,29 @@ std::vector<Outlook> Insight::outlook(const Horizon& horizon) const {
   JointDraws draws(models_.gp,
                    models_.slopes,
                    BaseSamples::draw(kDraws, static_cast<int>(horizon.runs.size()), models_.slopes.size(), stream));
-  Vector best = Vector::Constant(kDraws, models_.best);
-  Cost cost = 0.0;
+  std::vector<Vector> best = {Vector::Constant(kDraws, models_.best)};
   for (const PlannedRun& run : horizon.runs) {
     draws.append(draws.extend({models_.slopes.rows_and_value(run.x, run.group, run.until)}).front());
-    best = best.cwiseMax(draws.values().rightCols(1));
-    cost += run.cost;
-    Vector weights = (draws.log_weights().array() - draws.log_weights().maxCoeff()).exp();
-    weights /= weights.sum();
+    best.emplace_back(best.back().cwiseMax(draws.values().rightCols(1)));
+  }
+  // What is known of the curves of all runs counts after each of them, so that the outlook never gets worse.
+  Vector weights = (draws.log_weights().array() - draws.log_weights().maxCoeff()).exp();
+  weights /= weights.sum();
+  Cost cost = 0.0;
+  for (std::size_t i = 0; i < horizon.runs.size(); ++i) {
+    const Vector& after = best[i + 1];
+    cost += horizon.runs[i].cost;
     std::vector<std::size_t> order(static_cast<std::size_t>(kDraws));
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return best[static_cast<Eigen::Index>(a)] < best[static_cast<Eigen::Index>(b)];
+      return after[static_cast<Eigen::Index>(a)] < after[static_cast<Eigen::Index>(b)];
     });
-    const double a = models_.to_user(history_, weighted_quantile(order, best, weights, 0.1));
-    const double b = models_.to_user(history_, weighted_quantile(order, best, weights, 0.9));
+    const double a = models_.to_user(history_, weighted_quantile(order, after, weights, 0.1));
+    const double b = models_.to_user(history_, weighted_quantile(order, after, weights, 0.9));
     outlook.push_back(
         {.cost = cost,
          .best = {
-             .mean = models_.to_user(history_, weights.dot(best)), .low = std::min(a, b), .high = std::max(a, b)}});
+             .mean = models_.to_user(history_, weights.dot(after)), .low = std::min(a, b), .high = std::max(a, b)}});
   }
   return outlook;
 }
