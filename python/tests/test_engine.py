@@ -54,7 +54,7 @@ def test_errors_leave_nothing_behind():
 
 
 def test_other_threads_run_while_a_decision_is_taken():
-    study = bapi.Study(space=SPACE, budget="100000 epochs", max_epochs=60, policy="bapi")
+    study = bapi.Study(space=SPACE, budget="100000 epochs", max_epochs=6, policy="ms-ei")
     ticks, done = [], threading.Event()
 
     def tick():
@@ -66,7 +66,7 @@ def test_other_threads_run_while_a_decision_is_taken():
     thread.start()
     begin = time.monotonic()
     inside = []
-    for _ in range(60):
+    for _ in range(10):
         entered = time.monotonic()
         segment = study.ask()
         inside.append((entered, time.monotonic()))

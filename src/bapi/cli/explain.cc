@@ -46,6 +46,9 @@ std::string prediction_text(const Rationale& why, const StudySpec& spec) {
       "    {} {} ± {}", spec.metric.name, short_number(*predicted), short_number(why.number("sd").value_or(0.0)));
   if (at) text += fmt::format(" is expected at epoch {}", *at);
   if (const auto best = why.number("incumbent")) text += fmt::format(", the best so far is {}", short_number(*best));
+  if (const auto target = why.number("target"); target && target != why.number("incumbent")) {
+    text += fmt::format(", the rest of the budget should reach {}", short_number(*target));
+  }
   if (const auto stop = why.number("stop")) text += fmt::format("; it will have flattened out at epoch {}", *stop);
   return text + ".\n";
 }

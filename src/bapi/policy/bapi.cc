@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "bapi/acquisition/improvement.h"
+#include "bapi/acquisition/target.h"
 #include "bapi/planner/early_termination.h"
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/new_configs.h"
@@ -28,14 +29,23 @@ ExactGp with_running_trials(const History& history, const Models& models) {
   return gp;
 }
 
+// Paused trials, and new configurations that may improve on `target`.
+std::vector<Candidate> worth_considering(const History& history, const ExactGp& gp, double target, const Rng& rng) {
+  std::vector<Candidate> candidates = paused_candidates(history);
+  Rng stream = rng.fork("new configurations");
+  std::vector<Candidate> fresh = new_configs(history, gp, target, stream);
+  candidates.insert(candidates.end(), std::make_move_iterator(fresh.begin()), std::make_move_iterator(fresh.end()));
+  return candidates;
+}
+
 // One candidate with what training it is expected to bring and cost.
 struct Prospect {
   std::size_t candidate = 0;
   Epoch until = 0;  // how far the budget lets it go: the last epoch, or less when nothing can finish any more
   double mean = 0.0;
   double sd = 0.0;
-  Cost cost = 0.0;  // to `until`
-  double log_score = 0.0;
+  Cost cost = 0.0;         // to `until`
+  double log_score = 0.0;  // once ranked
 };
 
 class Prospects {
@@ -48,7 +58,7 @@ class Prospects {
     }
   }
 
-  // What can still be trained to the last epoch; if nothing can, what can be trained at all. Best first.
+  // What can still be trained to the last epoch; if nothing can, what can be trained at all.
   std::vector<Prospect> affordable(Cost remaining) const {
     const Epoch max_epoch = history_.spec().epochs.max;
     const std::vector<Epoch> last(candidates_.size(), max_epoch);
@@ -68,11 +78,11 @@ class Prospects {
     for (std::size_t i = 0; i < until.size(); ++i) {
       if (can_finish ? until[i] == max_epoch : until[i] > candidates_[i].done) chosen.push_back(i);
     }
-    return scored(chosen, until);
+    return outlook(chosen, until);
   }
 
  private:
-  std::vector<Prospect> scored(const std::vector<std::size_t>& chosen, const std::vector<Epoch>& until) const {
+  std::vector<Prospect> outlook(const std::vector<std::size_t>& chosen, const std::vector<Epoch>& until) const {
     if (chosen.empty()) return {};
     std::vector<Epoch> epochs;
     std::vector<Epoch> paid;
@@ -90,18 +100,12 @@ class Prospects {
     std::vector<Prospect> prospects;
     for (std::size_t k = 0; k < chosen.size(); ++k) {
       const auto at = static_cast<Eigen::Index>(k);
-      const double sd = std::sqrt(moments.variance[at]);
-      prospects.push_back(
-          {.candidate = chosen[k],
-           .until = epochs[k],
-           .mean = moments.mean[at],
-           .sd = sd,
-           .cost = costs[at],
-           .log_score = log_expected_improvement(moments.mean[at], sd, models_.best) - std::log(costs[at])});
+      prospects.push_back({.candidate = chosen[k],
+                           .until = epochs[k],
+                           .mean = moments.mean[at],
+                           .sd = std::sqrt(moments.variance[at]),
+                           .cost = costs[at]});
     }
-    std::stable_sort(prospects.begin(), prospects.end(), [](const Prospect& a, const Prospect& b) {
-      return a.log_score > b.log_score;
-    });
     return prospects;
   }
 
@@ -113,6 +117,28 @@ class Prospects {
   std::vector<Epoch> paid_;
   std::vector<int> groups_;
 };
+
+// The value that the rest of the budget may be expected to reach.
+double target_of(const std::vector<Prospect>& prospects, double best, Cost remaining) {
+  if (prospects.empty()) return best;
+  Vector means(std::ssize(prospects));
+  Vector sds(means.size());
+  Cost cost = 0.0;
+  for (std::size_t i = 0; i < prospects.size(); ++i) {
+    means[static_cast<Eigen::Index>(i)] = prospects[i].mean;
+    sds[static_cast<Eigen::Index>(i)] = prospects[i].sd;
+    cost += prospects[i].cost;
+  }
+  return reachable_value(means, sds, best, remaining * static_cast<double>(prospects.size()) / cost);
+}
+
+// By expected improvement over the target per cost, best first.
+void rank(std::vector<Prospect>& prospects, double target) {
+  for (Prospect& p : prospects) p.log_score = log_expected_improvement(p.mean, p.sd, target) - std::log(p.cost);
+  std::stable_sort(prospects.begin(), prospects.end(), [](const Prospect& a, const Prospect& b) {
+    return a.log_score > b.log_score;
+  });
+}
 
 // The trial of the plan whose block of epochs has ended since the last decision.
 const Trial* just_paused(const History& history) {
@@ -141,15 +167,21 @@ Decision Bapi::ask(const History& history, Rng& rng) {
 
 Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng) const {
   const ExactGp gp = with_running_trials(history, models);
-  std::vector<Candidate> candidates = paused_candidates(history);
-  Rng stream = rng.fork("new configurations");
-  std::vector<Candidate> fresh = new_configs(history, gp, models.best, stream);
-  candidates.insert(candidates.end(), std::make_move_iterator(fresh.begin()), std::make_move_iterator(fresh.end()));
+  const Cost remaining = history.budget().remaining();
+  std::vector<Candidate> candidates = worth_considering(history, gp, models.best, rng);
   if (candidates.empty()) return nothing_to_do(history, kPoolExhausted);
-
-  const std::vector<Prospect> prospects =
-      Prospects(history, models, gp, candidates).affordable(history.budget().remaining());
+  std::vector<Prospect> prospects = Prospects(history, models, gp, candidates).affordable(remaining);
+  double target = models.best;
+  if (options_.target == BapiTarget::reachable) {
+    target = target_of(prospects, models.best, remaining);
+    // The first search of the space showed how far the budget may lead; the second looks for what leads there.
+    if (target > models.best && history.spec().pool.empty()) {
+      candidates = worth_considering(history, gp, target, rng);
+      prospects = Prospects(history, models, gp, candidates).affordable(remaining);
+    }
+  }
   if (prospects.empty()) return nothing_to_do(history, kNothingAffordable);
+  rank(prospects, target);
 
   const Prospect& best = prospects.front();
   const Candidate& chosen = candidates[best.candidate];
@@ -171,6 +203,7 @@ Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng)
           {"cost_log_sd", models.cost.log_sd(chosen.x)},
           {"log_ei_per_cost", best.log_score},
           {"incumbent", models.to_user(history, models.best)},
+          {"target", models.to_user(history, target)},
           {"candidates", static_cast<double>(prospects.size())}}};
   if (prospects.size() > 1) {
     const Candidate& second = candidates[prospects[1].candidate];

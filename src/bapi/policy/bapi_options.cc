@@ -50,6 +50,8 @@ std::string summary_of(const std::string& name) {
 
 const char* word(bool on) { return on ? "on" : "off"; }
 
+const char* word(BapiTarget target) { return target == BapiTarget::reachable ? "reachable" : "incumbent"; }
+
 const char* word(PointRule rule) {
   return rule == PointRule::rungs ? "rungs" : rule == PointRule::greedy ? "greedy" : "last";
 }
@@ -104,6 +106,9 @@ PolicyInfo bapi_info(const std::string& name) {
           {"rung_ratio",
            fmt::format("{}", d.rung_ratio),
            "epochs of a rung over the one before (rungs loop); 1.1 to 10"},
+          {"target",
+           word(d.target),
+           "what a run must improve on: reachable with the rest of the budget, or the incumbent (rungs loop)"},
           {"points", word(d.model.points), "epochs of a curve that become data: rungs, greedy (up to 3) or last"},
           {"time_kernel", word(d.model.time), "ed, rbf, or auto: by evidence"},
           {"monotone",
@@ -132,6 +137,8 @@ BapiOptions bapi_options(const PolicySpec& spec) {
   o.p = read.real("p", o.p, 0.01, 1.0);
   o.kappa = read.real("kappa", o.kappa, 0.1, 100.0);
   o.rung_ratio = read.real("rung_ratio", o.rung_ratio, 1.1, 10.0);
+  o.target = read.word("target", word(o.target), {"reachable", "incumbent"}) == "reachable" ? BapiTarget::reachable
+                                                                                            : BapiTarget::incumbent;
   o.model.points = point_rule(read.word("points", word(o.model.points), {"rungs", "greedy", "last"}));
   o.model.time = time_choice(read.word("time_kernel", word(o.model.time), {"ed", "rbf", "auto"}));
   o.model.monotone = read.flag("monotone", o.model.monotone == Monotonicity::on) ? Monotonicity::on : Monotonicity::off;

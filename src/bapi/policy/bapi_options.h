@@ -18,6 +18,12 @@ enum class BapiLoop {
   plan,   // the paper: train to the conservative stop of the plan, looking every p epochs whether to end early
 };
 
+// What a run has to improve on to count (rungs loop).
+enum class BapiTarget {
+  reachable,  // what the rest of the budget may be expected to reach: bold while there is much of it
+  incumbent,  // the best value so far
+};
+
 struct BapiOptions {
   BapiLoop loop = BapiLoop::rungs;
 
@@ -26,6 +32,7 @@ struct BapiOptions {
   double p = 0.2;                 // share of all epochs between two looks at a running trial (plan loop)
   double kappa = 2.0;             // how uncertain a forecast may be to end a run early (plan loop)
   double rung_ratio = 2.0;        // epochs of a rung over those of the one before (rungs loop)
+  BapiTarget target = BapiTarget::reachable;
   BatchScore acquisition = BatchScore::improvement;
 
   double initial_epochs = 0.1;  // share of all epochs that the initial runs get

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "bapi/math/types.h"
+
+namespace bapi {
+
+// What the best of the next `runs` runs may be expected to reach: the value that one of them passes on average, if the
+// most promising of the candidates are run and their outcomes N(mean, sd^2) are taken as independent. At least `best`,
+// which it equals where no more than one run is left.
+//
+// Improvement over this value instead of over `best` is what the rest of a budget is for: while there is money for many
+// runs a safe small gain is worth little, with the last run any gain counts.
+double reachable_value(const Vector& means, const Vector& sds, double best, double runs);
+
+}  // namespace bapi
