@@ -192,13 +192,26 @@ void choose_greedily(std::vector<Source>& sources, const ModelOptions& options, 
   }
 }
 
-CostData cost_data(const History& history) {
+// Trials whose cost is known, evenly taken if there are more than `max_trials`: cost is smooth in x, and the model of
+// it must not become dearer than that of the curves.
+std::vector<const Trial*> trials_with_cost(const History& history, int max_trials) {
+  std::vector<const Trial*> trials;
+  for (const Trial& trial : history.trials()) {
+    if (trial.curve.spent() > 0.0) trials.push_back(&trial);
+  }
+  const std::size_t count = std::min(trials.size(), static_cast<std::size_t>(max_trials));
+  for (std::size_t k = 0; k < count; ++k) trials[k] = trials[k * trials.size() / count];
+  trials.resize(count);
+  return trials;
+}
+
+CostData cost_data(const History& history, const ModelOptions& options) {
   CostData data;
   std::vector<Vector> xs;
   std::vector<double> costs;
-  for (const Trial& trial : history.trials()) {
+  for (const Trial* known : trials_with_cost(history, options.cost_trials)) {
+    const Trial& trial = *known;
     const Epoch last = trial.curve.last_epoch();
-    if (last == 0 || trial.curve.spent() <= 0.0) continue;
     const Vector x = history.spec().space.encode(trial.config);
     const auto add = [&](Epoch epoch, Cost cost) {
       if (cost <= 0.0) return;
@@ -224,7 +237,7 @@ CostModel fit_cost(const History& history, const ModelOptions& options, const Rn
   cost.form = options.cost;
   Rng stream = rng.fork("cost");
   return CostModel::fit(
-      cost_data(history), history.spec().space.encoded_dim(), history.spec().epochs.max, cost, stream);
+      cost_data(history, options), history.spec().space.encoded_dim(), history.spec().epochs.max, cost, stream);
 }
 
 }  // namespace

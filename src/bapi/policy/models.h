@@ -34,6 +34,9 @@ struct ModelOptions {
 
   // Hyperparameters are fitted on at most this many rows, evenly taken by trial.
   int fit_rows = 150;
+
+  // The cost model learns from at most this many trials, evenly taken.
+  int cost_trials = 300;
 };
 
 // What is believed about a study: its learning curves and its costs.
