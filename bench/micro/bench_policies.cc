@@ -1,4 +1,5 @@
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -7,13 +8,14 @@
 
 #include "bapi/base/match.h"
 #include "bapi/policy/configuration_model.h"
+#include "bapi/policy/models.h"
 #include "bapi/policy/registry.h"
 #include "report.h"
 #include "synthetic.h"
 
-// Time of one decision of the rivals on one thread, d = 6, no pool, values from a random-Fourier Gaussian process. As a
-// floor stands what no policy of its kind can do without: fitting the model of the configurations once, and for bohb
-// the decision of random search.
+// Time of one decision on one thread, d = 6, no pool, values from a random-Fourier Gaussian process. As a
+// floor stands what no policy of its kind can do without: fitting the models once, and for bohb the decision of random
+// search.
 namespace bapi::bench {
 namespace {
 
@@ -84,6 +86,17 @@ History history_of(const std::string& policy, int observations) {
   }
 }
 
+// Configurations drawn at random, each paused after 8 epochs.
+History paused_runs(int trials) {
+  History history = empty_history();
+  Trainer trainer(history);
+  for (int i = 0; i < trials; ++i) {
+    Rng rng(static_cast<std::uint64_t>(i));
+    trainer.obey(Start{.config = history.spec().space.sample(rng), .until = 8});
+  }
+  return history;
+}
+
 double thread_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -131,6 +144,27 @@ void register_all() {
   add("bohb", [=](benchmark::State& s) {
     ask(s, {.name = "bohb", .options = {{"random_fraction", 0.0}}}, many, 1000, drawing, 1e-3);
   });
+
+  const auto both_fits = [](const History& history) {
+    return best_seconds([&] {
+      Rng rng(7);
+      benchmark::DoNotOptimize(fit_models(history, {}, rng));
+    });
+  };
+  // Rows of data per paused run: epochs 1, 2, 4 and 8 for bapi, at most three for bapi-4.
+  const std::vector<std::pair<int, double>> sizes = {{50, 0.01}, {100, 0.02}, {200, 0.06}, {400, 0.22}, {800, 1.3}};
+  for (const auto& [n, target] : sizes) {
+    for (const auto& [name, rows] : {std::pair{"bapi", 4}, std::pair{"bapi-4", 3}}) {
+      const History paused = paused_runs(n / rows);
+      const double floor = both_fits(paused);
+      add(fmt::format("{}, {} rows", name, n), [=, n = n, name = name, target = target](benchmark::State& s) {
+        ask(s, {.name = name}, paused, n, floor, target);
+      });
+    }
+  }
+  const History thousands = paused_runs(5000);
+  const double floor = both_fits(thousands);
+  add("bapi, 5,000 trials", [=](benchmark::State& s) { ask(s, {.name = "bapi"}, thousands, 5000, floor, 2.0); });
 
   struct Case {
     PolicySpec policy;
