@@ -26,7 +26,8 @@ inline CurveTable random_table(Rng& rng) {
                                       .cost_ratio = coin(rng) ? 1.0 : 30.0,
                                       .noise = coin(rng) ? 0.0 : 0.05,
                                       .seed = rng.bits()});
-  for (std::size_t i = 1; i < table.runs.size(); ++i) {  // the first stays whole: a table needs a value
+  table.runs.front().value.front() = 0.5;  // a table needs a value
+  for (std::size_t i = 1; i < table.runs.size(); ++i) {
     CurveTable::Run& run = table.runs[i];
     const auto at = static_cast<std::size_t>(rng.below(static_cast<int>(run.value.size())));
     if (coin(rng, 0.1)) run.value[at] = std::numeric_limits<double>::quiet_NaN();
