@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <ctime>
 #include <string>
 
@@ -193,30 +192,7 @@ void register_all() {
   }
 }
 
-// Takes `name VALUE` out of the arguments and returns VALUE; empty if it is not there.
-std::string take_option(const char* name, int& argc, char** argv) {
-  for (int i = 1; i + 1 < argc; ++i) {
-    if (std::strcmp(argv[i], name) != 0) continue;
-    std::string value = argv[i + 1];
-    std::copy(argv + i + 2, argv + argc, argv + i);
-    argc -= 2;
-    return value;
-  }
-  return {};
-}
-
 }  // namespace
 }  // namespace bapi::bench
 
-int main(int argc, char** argv) {
-  const std::string json = bapi::bench::take_option("--json", argc, argv);
-  bapi::bench::take_option("--dir", argc, argv);  // every benchmark is given a scratch directory; this one needs none
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  bapi::bench::register_all();
-  bapi::bench::FigureReporter reporter;
-  benchmark::RunSpecifiedBenchmarks(&reporter);
-  bapi::bench::print_table(reporter.figures());
-  if (!json.empty()) bapi::bench::write_json(reporter.figures(), json);
-  return 0;
-}
+int main(int argc, char** argv) { return bapi::bench::run_benchmarks(argc, argv, bapi::bench::register_all); }

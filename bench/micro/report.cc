@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -16,24 +17,16 @@ double counter(const benchmark::BenchmarkReporter::Run& run, const char* name) {
   return it == run.counters.end() ? 0.0 : it->second.value;
 }
 
-}  // namespace
-
-bool FigureReporter::ReportContext(const Context&) { return true; }
-
-void FigureReporter::ReportRuns(const std::vector<Run>& runs) {
-  for (const Run& run : runs) {
-    if (run.run_type != Run::RT_Aggregate || run.aggregate_name != "min") continue;
-    const bool microseconds = counter(run, "microseconds") > 0.0;
-    const double scale = microseconds ? 1e6 : 1e3;
-    // The time is already in the run's unit, milliseconds throughout.
-    const double seconds = run.GetAdjustedCPUTime() * 1e-3;
-    figures_.push_back({.name = run.run_name.function_name,
-                        .n = static_cast<int>(counter(run, "n")),
-                        .value = seconds * scale,
-                        .unit = microseconds ? "us" : "ms",
-                        .floor = counter(run, "floor_s") * scale,
-                        .target = counter(run, "target_s") * scale});
+// Takes `name VALUE` out of the arguments and returns VALUE; empty if it is not there.
+std::string take_option(const char* name, int& argc, char** argv) {
+  for (int i = 1; i + 1 < argc; ++i) {
+    if (std::strcmp(argv[i], name) != 0) continue;
+    std::string value = argv[i + 1];
+    std::copy(argv + i + 2, argv + argc, argv + i);
+    argc -= 2;
+    return value;
   }
+  return {};
 }
 
 void print_table(const std::vector<Figure>& figures) {
@@ -65,6 +58,39 @@ void write_json(const std::vector<Figure>& figures, const std::string& path) {
   std::ofstream file(path);
   file << list.dump(2) << "\n";
   if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+}  // namespace
+
+bool FigureReporter::ReportContext(const Context&) { return true; }
+
+void FigureReporter::ReportRuns(const std::vector<Run>& runs) {
+  for (const Run& run : runs) {
+    if (run.run_type != Run::RT_Aggregate || run.aggregate_name != "min") continue;
+    const bool microseconds = counter(run, "microseconds") > 0.0;
+    const double scale = microseconds ? 1e6 : 1e3;
+    // The time is already in the run's unit, milliseconds throughout.
+    const double seconds = run.GetAdjustedCPUTime() * 1e-3;
+    figures_.push_back({.name = run.run_name.function_name,
+                        .n = static_cast<int>(counter(run, "n")),
+                        .value = seconds * scale,
+                        .unit = microseconds ? "us" : "ms",
+                        .floor = counter(run, "floor_s") * scale,
+                        .target = counter(run, "target_s") * scale});
+  }
+}
+
+int run_benchmarks(int argc, char** argv, void (*register_all)()) {
+  const std::string json = take_option("--json", argc, argv);
+  take_option("--dir", argc, argv);  // every benchmark is given a scratch directory; these need none
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  register_all();
+  FigureReporter reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  print_table(reporter.figures());
+  if (!json.empty()) write_json(reporter.figures(), json);
+  return 0;
 }
 
 }  // namespace bapi::bench

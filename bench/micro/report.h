@@ -30,7 +30,8 @@ class FigureReporter : public benchmark::BenchmarkReporter {
   std::vector<Figure> figures_;
 };
 
-void print_table(const std::vector<Figure>& figures);
-void write_json(const std::vector<Figure>& figures, const std::string& path);
+// The main function of a benchmark: runs what `register_all` registers, prints a table of the figures and, with
+// `--json FILE`, writes them there. Returns the exit code.
+int run_benchmarks(int argc, char** argv, void (*register_all)());
 
 }  // namespace bapi::bench
