@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ctime>
 #include <map>
 #include <string>
 
@@ -14,6 +13,7 @@
 #include "bapi/planner/early_termination.h"
 #include "report.h"
 #include "synthetic.h"
+#include "timing.h"
 
 // Times of fitting and asking, one thread, d = 5, data from a random-Fourier Gaussian process. Next to each stands a
 // floor: the flops of the same operation at the rate of a matrix product of that size, plus its kernel evaluations at
@@ -24,23 +24,6 @@ namespace {
 constexpr int kDim = 5;
 constexpr int kRawPoints = 512;
 constexpr int kStarts = 10;
-
-double thread_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-template <typename Work>
-double best_seconds(int repetitions, Work work) {
-  double best = 1e9;
-  for (int i = 0; i < repetitions; ++i) {
-    const double start = thread_seconds();
-    work();
-    best = std::min(best, thread_seconds() - start);
-  }
-  return best;
-}
 
 struct Machine {
   double flops_per_second;

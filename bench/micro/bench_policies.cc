@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <string>
 
 #include "bapi/base/match.h"
@@ -11,6 +10,7 @@
 #include "bapi/policy/registry.h"
 #include "report.h"
 #include "synthetic.h"
+#include "timing.h"
 
 // Time of one decision on one thread, d = 6, no pool, values from a random-Fourier Gaussian process. As a
 // floor stands what no policy of its kind can do without: fitting the models once, and for bohb the decision of random
@@ -96,23 +96,6 @@ History paused_runs(int trials) {
   return history;
 }
 
-double thread_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-template <typename Work>
-double best_seconds(Work work) {
-  double best = 1e9;
-  for (int i = 0; i < 20; ++i) {
-    const double start = thread_seconds();
-    work();
-    best = std::min(best, thread_seconds() - start);
-  }
-  return best;
-}
-
 void ask(benchmark::State& state, const PolicySpec& spec, const History& history, int n, double floor, double target) {
   const std::unique_ptr<Policy> policy = make_policy(spec);
   for (auto _ : state) {
@@ -136,7 +119,7 @@ void add(const std::string& name, Body body) {
 
 void register_all() {
   const History many = history_of("bohb", 1000);
-  const double drawing = best_seconds([&] {
+  const double drawing = best_seconds(20, [&] {
     Rng rng(7);
     benchmark::DoNotOptimize(make_policy({.name = "random"})->ask(many, rng));
   });
@@ -145,7 +128,7 @@ void register_all() {
   });
 
   const auto both_fits = [](const History& history) {
-    return best_seconds([&] {
+    return best_seconds(20, [&] {
       Rng rng(7);
       benchmark::DoNotOptimize(fit_models(history, {}, rng));
     });
@@ -183,7 +166,7 @@ void register_all() {
   };
   const int n = 60;
   const History full_runs = history_of("random", n);
-  const double fitting = best_seconds([&] {
+  const double fitting = best_seconds(20, [&] {
     Rng rng(7);
     benchmark::DoNotOptimize(fit_configurations(full_runs, rng));
   });

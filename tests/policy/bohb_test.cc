@@ -59,53 +59,23 @@ std::map<Epoch, Onset> onsets(const CurveTable& table, const std::vector<Event>&
   return first;
 }
 
+// Runs that are done when the first model of each rung level appears.
+std::map<Epoch, int> runs_before_models(int dimensions, Epoch epochs, int full_runs) {
+  const CurveTable table = table_in(dimensions, 400, epochs);
+  const Cost budget = static_cast<double>(epochs) * full_runs;
+  std::map<Epoch, int> runs;
+  for (const auto& [epoch, onset] : onsets(table, events_of(table, "bohb", budget), budget)) runs[epoch] = onset.runs;
+  return runs;
+}
+
 // 25 epochs in 6 dimensions: the first model needs 14 results at the lowest rung; bracket 0 has 9 there, the brackets
 // 1 and 2 none, the next cycle brings the other 5. 25 runs and 7.6 full runs are done by then.
-TEST(Bohb, FirstModelAppearsWhereItShouldFor25EpochsAndSixParameters) {
-  const CurveTable table = table_in(6, 400, 25);
-  const Cost budget = 25.0 * 30;
-  const std::map<Epoch, Onset> first = onsets(table, events_of(table, "bohb", budget), budget);
-  ASSERT_TRUE(first.contains(2) && first.contains(8) && first.contains(25));
-  EXPECT_EQ(first.at(2).runs, 25);
-  EXPECT_EQ(first.at(8).runs, 51);
-  EXPECT_EQ(first.at(25).runs, 59);
-}
-
-TEST(Bohb, FirstModelAppearsWhereItShouldFor100EpochsAndThreeParameters) {
-  const CurveTable table = table_in(3, 400, 100);
-  const Cost budget = 100.0 * 18;
-  const std::map<Epoch, Onset> first = onsets(table, events_of(table, "bohb", budget), budget);
-  ASSERT_TRUE(first.contains(1) && first.contains(3) && first.contains(11) && first.contains(33) &&
-              first.contains(100));
-  EXPECT_EQ(first.at(1).runs, 8);
-  EXPECT_EQ(first.at(3).runs, 89);
-  EXPECT_EQ(first.at(11).runs, 116);
-  EXPECT_EQ(first.at(33).runs, 172);
-  EXPECT_EQ(first.at(100).runs, 185);
-}
-
-TEST(Bohb, FirstModelAppearsWhereItShouldFor50EpochsAndSixParameters) {
-  const CurveTable table = table_in(6, 400, 50);
-  const Cost budget = 50.0 * 30;
-  const std::map<Epoch, Onset> first = onsets(table, events_of(table, "bohb", budget), budget);
-  ASSERT_TRUE(first.contains(1) && first.contains(5) && first.contains(16) && first.contains(50));
-  EXPECT_EQ(first.at(1).runs, 14);
-  EXPECT_EQ(first.at(5).runs, 45);
-  EXPECT_EQ(first.at(16).runs, 103);
-  EXPECT_EQ(first.at(50).runs, 128);
-}
-
-TEST(Bohb, FirstModelAppearsWhereItShouldFor100EpochsAndFourParameters) {
-  const CurveTable table = table_in(4, 400, 100);
-  const Cost budget = 100.0 * 20;
-  const std::map<Epoch, Onset> first = onsets(table, events_of(table, "bohb", budget), budget);
-  ASSERT_TRUE(first.contains(1) && first.contains(3) && first.contains(11) && first.contains(33) &&
-              first.contains(100));
-  EXPECT_EQ(first.at(1).runs, 10);
-  EXPECT_EQ(first.at(3).runs, 91);
-  EXPECT_EQ(first.at(11).runs, 149);
-  EXPECT_EQ(first.at(33).runs, 175);
-  EXPECT_EQ(first.at(100).runs, 187);
+TEST(Bohb, FirstModelsAppearWhereTheyShould) {
+  using Runs = std::map<Epoch, int>;
+  EXPECT_EQ(runs_before_models(6, 25, 30), (Runs{{2, 25}, {8, 51}, {25, 59}}));
+  EXPECT_EQ(runs_before_models(3, 100, 18), (Runs{{1, 8}, {3, 89}, {11, 116}, {33, 172}, {100, 185}}));
+  EXPECT_EQ(runs_before_models(6, 50, 30), (Runs{{1, 14}, {5, 45}, {16, 103}, {50, 128}}));
+  EXPECT_EQ(runs_before_models(4, 100, 20), (Runs{{1, 10}, {3, 91}, {11, 149}, {33, 175}, {100, 187}}));
 }
 
 TEST(Bohb, IsHyperbandUntilItsFirstModel) {
