@@ -25,7 +25,7 @@ std::size_t count(const std::string& text, const std::string& what) {
 
 TEST(HtmlReport, NeedsNothingFromOutside) {
   const std::string page = page_of(testing::small_comparison());
-  for (const char* outside : {"<script", "src=", "@import", "url(", "https:"}) {
+  for (const char* outside : {"<link rel=\"stylesheet", "src=", "@import", "url(", "https:"}) {
     EXPECT_EQ(page.find(outside), std::string::npos) << outside;
   }
   // The name of the SVG format is the only address.
@@ -68,14 +68,38 @@ TEST(HtmlReport, WorksWithOnePolicyOnOneTable) {
   EXPECT_EQ(page.find("nan"), std::string::npos);
 }
 
+std::string legend_of(const std::string& page) {
+  const std::size_t begin = page.find("<ul class=\"legend\">");
+  return page.substr(begin, page.find("</ul>", begin) - begin);
+}
+
+TEST(HtmlReport, NamesThePoliciesFromTheBestToTheWorst) {
+  const Comparison comparison = testing::small_comparison();
+  const testing::Directory directory;
+  RunLog log(directory.path(), comparison);
+  run_comparison(comparison, log, {});
+  const std::vector<RunRecord> records = records_of(comparison, log);
+  const std::vector<Ranking> rankings = rankings_of(comparison, records);
+  const std::string legend = legend_of(html_report(comparison, rankings, anytime_curves(comparison, records)));
+  std::size_t last = 0;
+  for (const Standing& standing : rankings.front().standings) {
+    const std::size_t at = legend.find("</svg>" + standing.policy + "</li>");
+    ASSERT_NE(at, std::string::npos) << standing.policy;
+    EXPECT_GT(at, last);
+    last = at;
+  }
+}
+
+TEST(HtmlReport, PrintsWhatIsFoldedAway) {
+  EXPECT_NE(page_of(testing::small_comparison()).find("addEventListener(\"beforeprint\""), std::string::npos);
+}
+
 TEST(HtmlReport, GivesEveryPolicyALineOfItsOwn) {
   Comparison comparison = testing::small_comparison();
   comparison.policies.clear();
   for (int i = 0; i < 15; ++i) comparison.policies.push_back({"p" + std::to_string(i), {.name = "random"}});
   comparison.seeds = 1;
-  const std::string page = page_of(comparison);
-  const std::size_t begin = page.find("<ul class=\"legend\">");
-  const std::string legend = page.substr(begin, page.find("</ul>", begin) - begin);
+  const std::string legend = legend_of(page_of(comparison));
   std::set<std::string> strokes;
   for (std::size_t at = legend.find("stroke="); at != std::string::npos; at = legend.find("stroke=", at + 1)) {
     strokes.insert(legend.substr(at, legend.find("/>", at) - at));

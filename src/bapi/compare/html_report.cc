@@ -30,8 +30,8 @@ constexpr std::string_view kStyle = R"(
 }
 @media print {
   :root { --paper: #ffffff; --ink: #000000; --muted: #444444; --grid: #dddddd; --best: #f0f0f0; }
-  figure, table, h2, h3 { break-inside: avoid; }
-  h2, h3 { break-after: avoid; }
+  figure, table, h2, h3, ul.legend { break-inside: avoid; }
+  h2, h3, summary, ul.legend { break-after: avoid; }
   main { max-width: none; padding: 0; }
 }
 * { box-sizing: border-box; }
@@ -57,6 +57,19 @@ ul.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.1rem;
   font-size: .88rem; max-width: none; }
 ul.legend svg { vertical-align: middle; margin-right: .35rem; }
 summary { cursor: pointer; font-weight: 600; margin: 1rem 0 .4rem; }
+@media print {
+  .wide { overflow-x: visible; }
+  table { font-size: 8pt; min-width: 0; }
+  th, td { padding: .2rem .35rem; }
+  th { white-space: normal; vertical-align: bottom; }
+  figure svg { max-width: 28rem; }
+  .figures { grid-template-columns: repeat(3, 1fr); }
+}
+)";
+
+// Paper has nothing to click on: what is folded away is printed all the same.
+constexpr std::string_view kScript = R"(
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(each => { each.open = true; }));
 )";
 
 std::string html(std::string_view text) { return xml_escaped(text); }
@@ -73,9 +86,12 @@ class Report {
  public:
   Report(const Comparison& comparison, std::span<const Ranking> rankings, std::span<const AnytimeCurve> curves)
       : comparison_(comparison), rankings_(rankings) {
-    for (std::size_t i = 0; i < comparison.policies.size(); ++i) {
-      strokes_[comparison.policies[i].label] = {
-          .color = kColors[i % kColors.size()], .width = 2.0, .dash = kDashes[i / kColors.size() % kDashes.size()]};
+    const std::vector<Standing>& best_first = rankings.front().standings;
+    for (std::size_t i = 0; i < best_first.size(); ++i) {
+      legend_order_.push_back(best_first[i].policy);
+      strokes_[best_first[i].policy] = {.color = kColors[i % kColors.size()],
+                                        .width = i == 0 ? 3.0 : 2.0,
+                                        .dash = kDashes[i / kColors.size() % kDashes.size()]};
     }
     for (const AnytimeCurve& curve : curves) curves_[{curve.budget, curve.workers, curve.table}].push_back(&curve);
   }
@@ -87,9 +103,10 @@ class Report {
     return fmt::format(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<title>Comparison of policies</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>{}</style>\n</head>\n"
-        "<body>\n<main>\n{}</main>\n</body>\n</html>\n",
+        "<title>Comparison of policies</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>{}</style>\n"
+        "<script>{}</script>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
         kStyle,
+        kScript,
         body);
   }
 
@@ -199,14 +216,14 @@ class Report {
 
   std::string legend() const {
     std::string items;
-    for (const ComparedPolicy& policy : comparison_.policies) {
-      const Stroke& stroke = strokes_.at(policy.label);
+    for (const std::string& policy : legend_order_) {
+      const Stroke& stroke = strokes_.at(policy);
       items += fmt::format(
           "<li><svg width=\"26\" height=\"8\" aria-hidden=\"true\"><line x1=\"0\" y1=\"4\" x2=\"26\" y2=\"4\" "
           "stroke=\"{}\" stroke-width=\"3\" stroke-dasharray=\"{}\"/></svg>{}</li>\n",
           stroke.color,
           stroke.dash.empty() ? "none" : stroke.dash,
-          html(policy.label));
+          html(policy));
     }
     return "<ul class=\"legend\">\n" + items + "</ul>\n";
   }
@@ -279,6 +296,7 @@ class Report {
 
   const Comparison& comparison_;
   std::span<const Ranking> rankings_;
+  std::vector<std::string> legend_order_;  // by their rank at the first budget, the best first
   std::map<std::string, Stroke> strokes_;
   std::map<std::tuple<std::string, int, std::string>, std::vector<const AnytimeCurve*>> curves_;
 };
