@@ -2,7 +2,8 @@
 """run_benchmarks.py OUTPUT PROGRAM...: runs each benchmark, prints all figures and writes them to OUTPUT.
 
 A benchmark run with `--json FILE --dir DIRECTORY` writes a list of {name, n, value, unit, floor, ratio} to the file and
-keeps its scratch files in the directory. OUTPUT gets the figures of all programs as one list.
+keeps its scratch files in the directory. OUTPUT gets the figures of all programs as one list. What the programs print
+while they run goes to standard error, the table of all figures to standard output.
 """
 
 import json
@@ -14,7 +15,7 @@ import tempfile
 
 def run(program, scratch):
     figures = scratch / "figures.json"
-    subprocess.run([program, "--json", figures, "--dir", scratch], check=True)
+    subprocess.run([program, "--json", figures, "--dir", scratch], check=True, stdout=sys.stderr)
     return json.loads(figures.read_text())
 
 
@@ -36,7 +37,9 @@ def table(figures):
 def main():
     output, programs = pathlib.Path(sys.argv[1]), sys.argv[2:]
     figures = []
-    for program in programs:
+    for position, program in enumerate(programs, start=1):
+        name = pathlib.Path(program).name
+        print(f"\n[{position}/{len(programs)}] {name}", file=sys.stderr, flush=True)
         # Beside the output rather than in /tmp, which is often memory: the disk is part of what is measured.
         with tempfile.TemporaryDirectory(dir=output.parent) as scratch:
             figures += run(program, pathlib.Path(scratch))

@@ -29,20 +29,22 @@ std::string take_option(const char* name, int& argc, char** argv) {
   return {};
 }
 
-void print_table(const std::vector<Figure>& figures) {
+void print_head() {
   fmt::print("{:<34} {:>5} {:>10} {:>10} {:>7} {:>9}\n", "", "n", "measured", "floor", "ratio", "target");
-  for (const Figure& figure : figures) {
-    const std::string target = figure.target > 0.0 ? fmt::format("{:.4g}", figure.target) : "";
-    fmt::print("{:<34} {:>5} {:>7.3f} {:<2} {:>7.3f} {:<2} {:>7.2f} {:>9}\n",
-               figure.name,
-               figure.n,
-               figure.value,
-               figure.unit,
-               figure.floor,
-               figure.unit,
-               figure.value / figure.floor,
-               target);
-  }
+}
+
+void print_row(const Figure& figure) {
+  const std::string target = figure.target > 0.0 ? fmt::format("{:.4g}", figure.target) : "";
+  fmt::print("{:<34} {:>5} {:>7.3f} {:<2} {:>7.3f} {:<2} {:>7.2f} {:>9}\n",
+             figure.name,
+             figure.n,
+             figure.value,
+             figure.unit,
+             figure.floor,
+             figure.unit,
+             figure.value / figure.floor,
+             target);
+  std::fflush(stdout);  // minutes lie between the first row and the last
 }
 
 void write_json(const std::vector<Figure>& figures, const std::string& path) {
@@ -62,7 +64,10 @@ void write_json(const std::vector<Figure>& figures, const std::string& path) {
 
 }  // namespace
 
-bool FigureReporter::ReportContext(const Context&) { return true; }
+bool FigureReporter::ReportContext(const Context&) {
+  print_head();
+  return true;
+}
 
 void FigureReporter::ReportRuns(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
@@ -77,6 +82,7 @@ void FigureReporter::ReportRuns(const std::vector<Run>& runs) {
                         .unit = microseconds ? "us" : "ms",
                         .floor = counter(run, "floor_s") * scale,
                         .target = counter(run, "target_s") * scale});
+    print_row(figures_.back());
   }
 }
 
@@ -88,7 +94,6 @@ int run_benchmarks(int argc, char** argv, void (*register_all)()) {
   register_all();
   FigureReporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
-  print_table(reporter.figures());
   if (!json.empty()) write_json(reporter.figures(), json);
   return 0;
 }
