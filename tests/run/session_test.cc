@@ -138,5 +138,20 @@ TEST_F(SessionTest, RefusesTrialsFromElsewhereThatDoNotFit) {
   EXPECT_TRUE(store_->events(0).empty());
 }
 
+TEST_F(SessionTest, RefusesATrialFromElsewhereThatTheBudgetCannotPay) {
+  Session& session = open(spec_of(Meter::epochs, 3.0));
+  const Config config{.values = {0.5}};
+  session.adopt({.config = config, .curve = {{1, 0.5, 1.0}, {2, 0.6, 1.0}}});
+  EXPECT_THROW(session.adopt({.config = config, .curve = {{1, 0.5, 1.0}, {2, 0.6, 1.0}}}), InvalidInput);
+  EXPECT_EQ(reopen().open_segments().size(), 0);
+}
+
+TEST_F(SessionTest, RefusesTrialsFromElsewhereAfterTheEnd) {
+  Session& session = open(spec_of(Meter::epochs, 100.0));
+  session.finish("enough");
+  EXPECT_THROW(session.adopt({.config = {.values = {0.5}}, .curve = {{1, 0.5, 1.0}}}), InvalidInput);
+  EXPECT_TRUE(reopen().history().finished()) << "the log can still be read";
+}
+
 }  // namespace
 }  // namespace bapi

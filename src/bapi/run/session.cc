@@ -176,6 +176,7 @@ void Session::record(std::span<const Event> facts) {
 
 TrialId Session::adopt(const OutsideTrial& trial) {
   const StudySpec& spec = history_.spec();
+  require(!history_.finished(), "the study has ended; a trial from outside needs a larger budget first");
   spec.space.validate(trial.config);
   require(!trial.curve.empty() || trial.end == OutsideTrial::End::failed, "a trial from outside has no epoch");
   require(std::ssize(trial.curve) <= spec.epochs.max,
@@ -189,6 +190,13 @@ TrialId Session::adopt(const OutsideTrial& trial) {
                         m.epoch,
                         m.value,
                         m.cost));
+  }
+  if (spec.budget.meter == Meter::epochs) {
+    Cost price = 0.0;
+    for (const Measurement& m : trial.curve) price += m.cost;
+    const Cost left = history_.budget().total() - history_.budget().spent();
+    require(price <= left + kRelativeSlack,
+            fmt::format("a trial from outside costs {} {}, the budget has {} left", price, spec.budget.unit, left));
   }
   const auto id = TrialId{std::ssize(history_.trials())};
   const Epoch last = std::max(1, static_cast<Epoch>(trial.curve.size()));
@@ -207,6 +215,7 @@ TrialId Session::adopt(const OutsideTrial& trial) {
 }
 
 void Session::decide(const Event& decision) {
+  check(!history_.finished(), "a decision after the end of the study");
   if (!store_.append_decision(history_.decisions(), decision, clock_.now())) {
     throw StoreError("another controller has written to this study; only one may run it at a time");
   }
