@@ -80,7 +80,8 @@ std::string place_lines(const StudyView& study) {
   const TrialDir trial = study.dir.trial(*study.history.incumbent());
   const std::string checkpoint = best_checkpoint(study.dir, study.history);
   if (!checkpoint.empty()) out += line("checkpoint", shown_path(checkpoint) + "/");
-  return out + line("log", shown_path(trial.log()));
+  if (!study.spec().command.empty()) out += line("log", shown_path(trial.log()));
+  return out;
 }
 
 }  // namespace
@@ -88,8 +89,9 @@ std::string place_lines(const StudyView& study) {
 std::string state_text(const StudyView& study) {
   const std::string state(study_state(study.history, study.controller));
   if (state == "finished") return "finished: " + study.history.finish_reason();
-  if (state == "interrupted") return "interrupted; bapi resume " + shown_path(study.dir.root()) + " continues it";
-  return state;
+  if (state != "interrupted") return state;
+  if (study.spec().command.empty()) return "interrupted; the program that made it continues it when it is run again";
+  return "interrupted; bapi resume " + shown_path(study.dir.root()) + " continues it";
 }
 
 std::string study_text(const StudyView& study) {
