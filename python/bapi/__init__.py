@@ -4,6 +4,7 @@
 `checkpoint_dir` are for training scripts that the program `bapi run` starts.
 """
 
+from . import _import_check as _import_check  # before what loads the engine
 from ._core import Error, InvalidInput, LogicError, StoreError, policies
 from ._core import version as __version__
 from ._models import Comparison, Course, LearningCurveModel, compare, simulate

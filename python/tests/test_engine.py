@@ -151,5 +151,28 @@ def test_a_forked_child_does_not_keep_the_study_locked(tmp_path):
         os.waitpid(child, 0)
 
 
+def test_a_processor_that_lacks_something_is_an_import_error(run_script):
+    """Before the engine is loaded: that alone could end the process."""
+    script = """
+import sys
+import types
+
+sys.modules["bapi._processor"] = types.SimpleNamespace(lacking=lambda: "AVX2 and FMA")
+try:
+    import bapi
+except ImportError as error:
+    print(error, "bapi._core" in sys.modules)
+"""
+    text = run_script(script)
+    assert "built for processors with AVX2 and FMA; this one" in text and "lacks AVX2 and FMA" in text
+    assert "BAPI_CPU=x86-64" in text and text.endswith("False\n")
+
+
+def test_this_processor_lacks_nothing():
+    from bapi import _processor
+
+    assert _processor.lacking() == ""
+
+
 def test_the_version_is_that_of_the_program(program):
     assert bapi.__version__ in program("--version")

@@ -1,0 +1,3 @@
+"""Whether the engine runs on this processor."""
+
+def lacking() -> str: ...
