@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from typing import Any, Callable, Mapping, Optional
 
 from . import _core
@@ -86,11 +88,14 @@ def tune(
         max_failures=max_failures,
         grace=grace,
     )
+    if not callable(train):
+        raise _core.InvalidInput(f"train: found {train!r}, expected a function that takes a trial")
     study = Study._driven(spec, root, can_cut=workers > 1)
     display = progress_of(study, progress)
     try:
         if workers == 1:
-            _train_here(study, train, display)
+            with _CtrlC() as ctrl_c:
+                _train_here(study, train, display, ctrl_c)
         else:
             from ._workers import train_in_workers
 
@@ -107,28 +112,62 @@ def tune(
     return study
 
 
-def _train_here(study: Study, train: Callable[[Segment], Any], display: Progress) -> None:
+class _CtrlC:
+    """Remembers Ctrl-C: libraries that catch KeyboardInterrupt to end their fit early would swallow it.
+
+    Does nothing in threads, which get no signals, and where the program has a handler of its own.
+    """
+
+    def __init__(self) -> None:
+        self._pressed = False
+        self._installed = False
+
+    def __enter__(self) -> "_CtrlC":
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        if in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._press)
+            self._installed = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._installed:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _press(self, number: int, frame: Any) -> None:
+        self._pressed = True
+        signal.default_int_handler(number, frame)
+
+    def check(self) -> None:
+        """Raises what was swallowed."""
+        if self._pressed:
+            raise KeyboardInterrupt
+
+
+def _train_here(study: Study, train: Callable[[Segment], Any], display: Progress, ctrl_c: _CtrlC) -> None:
     while (segment := study.ask()) is not None:
-        segment._channel = _Watched(study, display)
+        segment._channel = _Watched(study, display, ctrl_c)
         try:
             train(segment)
         except Exception as error:
             if study._core.is_out(segment.number):
                 study.fail(segment.number, failure_text(error))
         else:
+            ctrl_c.check()
             if study._core.is_out(segment.number):
                 study.complete(segment.number)
         display.update()
 
 
 class _Watched:
-    """The study, with its display."""
+    """The study, with its display. What an interrupted epoch came to is not told: it is trained again."""
 
-    def __init__(self, study: Study, display: Progress) -> None:
+    def __init__(self, study: Study, display: Progress, ctrl_c: _CtrlC) -> None:
         self._study = study
         self._display = display
+        self._ctrl_c = ctrl_c
 
     def report(self, trial: int, epoch: int, value: float, cost: Optional[float]) -> Any:
+        self._ctrl_c.check()
         answer = self._study.report(trial, epoch, value, cost)
         self._display.update()
         return answer

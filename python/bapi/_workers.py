@@ -7,9 +7,10 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import time
-from multiprocessing import connection
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from multiprocessing import connection, resource_tracker
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import _core
 from ._progress import Progress
@@ -41,6 +42,7 @@ def _work(end: "connection.Connection", parent: int, train: Callable[[Segment], 
     """The life of a worker: a segment after the other, until there are no more."""
     _core.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that has the study
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     while os.getppid() == parent:
         task = end.recv()
         if task is None:
@@ -56,13 +58,38 @@ def _work(end: "connection.Connection", parent: int, train: Callable[[Segment], 
             end.send(("done",))
 
 
+@contextlib.contextmanager
+def _ctrl_c_blocked() -> Iterator[None]:
+    """A process that is started here is deaf to Ctrl-C from its first instruction on."""
+    resource_tracker.ensure_running()  # starting it would let Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _refuse_what_workers_cannot_import(train: Callable[[Segment], Any]) -> None:
+    """A function of a notebook or of standard input is sent by its name alone, which the worker would not find."""
+    main = sys.modules["__main__"]
+    file = getattr(main, "__file__", None)
+    by_name = getattr(main, "__spec__", None) is not None
+    if getattr(train, "__module__", None) == "__main__" and not by_name and (file is None or not os.path.exists(file)):
+        raise _core.InvalidInput(
+            "workers: the training function is defined in a notebook or an interactive session, where other processes "
+            "cannot find it; put it into a module and import it, or use workers=1"
+        )
+
+
 class _Worker:
     def __init__(self, train: Callable[[Segment], Any]) -> None:
         context = multiprocessing.get_context("spawn")
         self.end, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(theirs, os.getpid(), train), daemon=True)
+        self.started = False  # it has said something
         try:
-            self.process.start()
+            with _ctrl_c_blocked():
+                self.process.start()
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise _core.InvalidInput(
                 f"workers: the training function cannot be sent to another process ({error}); "
@@ -150,6 +177,7 @@ class _Crew:
         if trial is None:
             return
         if message[0] == "ready":
+            worker.started = True
             core.ready(trial)
         elif message[0] == "report":
             answer = self._take_report(trial, *message[1:])
@@ -177,7 +205,7 @@ class _Crew:
         return advice, until
 
     def _bury(self, worker: _Worker) -> None:
-        """A worker that died by itself has failed its trial."""
+        """A worker that died by itself has failed its trial; if it never came to train, every other one would."""
         self._news = True
         self._hear(worker)
         worker.process.join()
@@ -185,6 +213,13 @@ class _Crew:
         if worker.trial is not None and self._study._core.is_out(worker.trial):
             code = worker.process.exitcode
             how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+            if not worker.started:
+                self._study.put_back(worker.trial, "its worker did not start")
+                raise _core.Error(
+                    f"a worker process ended with {how} before it could train; its output says why. With workers > 1 "
+                    'the script needs `if __name__ == "__main__":` around bapi.tune, and the training function has to '
+                    "be in a module that can be imported"
+                )
             self._study.fail(worker.trial, f"the worker process ended with {how}")
 
     def _kill_the_deaf(self) -> None:
@@ -227,4 +262,5 @@ class _Crew:
 
 def train_in_workers(study: Study, train: Callable[[Segment], Any], size: int, display: Progress) -> None:
     """Runs the study to its end with `size` processes."""
+    _refuse_what_workers_cannot_import(train)
     _Crew(study, train, size, display).run()

@@ -18,14 +18,15 @@ def quality(config, epoch):
 def run_script(tmp_path):
     """Starts Python on a script in a directory of its own, with the package and this directory on its path."""
 
-    def start(text, *, wait=True, **environment):
+    def start(text, *, wait=True, start_new_session=False):
         script = tmp_path / "script.py"
         script.write_text(text)
         paths = [*sys.path, str(pathlib.Path(__file__).parent)]
         process = subprocess.Popen(
             [sys.executable, str(script)],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **environment},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+            start_new_session=start_new_session,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -117,6 +119,45 @@ def test_ctrl_c_pauses_and_the_same_call_resumes(tmp_path, capsys):
     assert second.state == "finished" and second.spent == 200
 
 
+def test_ctrl_c_that_the_training_swallows_pauses_at_the_next_report(tmp_path):
+    calls = 0
+
+    def swallows(trial):
+        nonlocal calls
+        for epoch in trial.epochs(saved_epoch(trial)):
+            calls += 1
+            try:
+                if calls == 20:
+                    os.kill(os.getpid(), signal.SIGINT)
+                    time.sleep(5)
+            except KeyboardInterrupt:
+                pass  # as fits do that may be ended early
+            (trial.checkpoint_dir / "epoch").write_text(str(epoch))
+            trial.report(epoch, quality(trial.config, epoch))
+
+    first = bapi.tune(swallows, storage=tmp_path / "s", **LOOP)
+    assert first.state == "interrupted" and calls == 20 and first.spent == 19
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert bapi.tune(train, storage=tmp_path / "s", **LOOP).spent == 200
+
+
+def test_a_handler_of_ones_own_is_left_alone():
+    def mine(number, frame):
+        pass
+
+    before = signal.signal(signal.SIGINT, mine)
+    try:
+        bapi.tune(train, **{**LOOP, "budget": "9 epochs"})
+        assert signal.getsignal(signal.SIGINT) is mine
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_what_cannot_be_called_is_refused():
+    with pytest.raises(bapi.InvalidInput, match="train: found 3"):
+        bapi.tune(3, **LOOP)
+
+
 SCRIPT = """
 import os
 import time
@@ -227,6 +268,49 @@ def test_ctrl_c_pauses_workers_at_their_next_report(run_script, tmp_path):
     study = bapi.open_study(tmp_path / "s.bapi")
     assert study.state == "interrupted"
     assert "finished 150" in run_script(SCRIPT.format(workers=2))
+
+
+def test_ctrl_c_while_workers_start_fails_nothing(run_script, tmp_path):
+    slow = "import time; time.sleep(1.5); print('begun', flush=True)\n" + SCRIPT.format(workers=2)
+    process = run_script(slow, wait=False, start_new_session=True)
+    process.stdout.readline()  # now the workers begin to import the script
+    time.sleep(0.8)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, err = process.communicate(timeout=30)
+    assert "paused" in err and "Traceback" not in err
+    study = bapi.open_study(tmp_path / "s.bapi")
+    assert study.state == "interrupted" and not any(trial.failure for trial in study.trials)
+
+
+UNGUARDED = """
+import bapi
+
+def train(trial):
+    for epoch in trial.epochs():
+        trial.report(epoch, 0.5)
+
+bapi.tune(train, space={"x": bapi.Float(0, 1)}, budget="9 epochs", max_epochs=3, storage="s.bapi", workers=2)
+"""
+
+
+def test_workers_that_do_not_start_are_an_error_of_the_script(run_script, tmp_path):
+    process = run_script(UNGUARDED, wait=False)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1 and 'needs `if __name__ == "__main__":`' in err.splitlines()[-1]
+    assert not any(trial.failure for trial in bapi.open_study(tmp_path / "s.bapi").trials)
+
+
+def test_a_function_of_an_interactive_session_is_refused(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-"],
+        input=UNGUARDED,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "defined in a notebook or an interactive session" in done.stderr.splitlines()[-1]
 
 
 def test_a_function_that_cannot_be_sent_is_refused():
