@@ -43,6 +43,32 @@ def test_budget_search_with_partial_fit(digits):
     assert search.predict(x_test).shape == y_test.shape
 
 
+def test_budget_search_on_a_data_frame(digits):
+    import pandas
+    from bapi.integrations.sklearn import BudgetSearchCV
+    from sklearn.linear_model import SGDClassifier
+
+    x, x_test, y, y_test = digits
+    names = [f"pixel {i}" for i in range(64)]
+    space = {"alpha": bapi.Float(1e-6, 1, log=True)}
+    search = BudgetSearchCV(SGDClassifier(random_state=0), space, budget="30 epochs", max_epochs=9)
+    search.fit(pandas.DataFrame(x, columns=names), pandas.Series(y))
+    assert list(search.feature_names_in_) == names and search.n_features_in_ == 64
+    assert search.decision_function(pandas.DataFrame(x_test, columns=names)).shape == (len(y_test), 10)
+    results = pandas.DataFrame(search.cv_results_)
+    assert results.loc[results["rank_test_score"] == 1, "mean_test_score"].max() == search.best_score_
+    assert "param_alpha" in results
+
+
+def test_a_parameter_that_the_estimator_lacks_is_refused(digits):
+    from bapi.integrations.sklearn import BudgetSearchCV
+    from sklearn.linear_model import SGDClassifier
+
+    search = BudgetSearchCV(SGDClassifier(), {"alfa": bapi.Float(0, 1)}, budget="9 epochs", max_epochs=9)
+    with pytest.raises(bapi.InvalidInput, match="SGDClassifier has no parameter alfa"):
+        search.fit(digits[0], digits[2])
+
+
 def test_budget_search_with_warm_start(digits):
     from bapi.integrations.sklearn import BudgetSearchCV
     from sklearn.ensemble import RandomForestClassifier

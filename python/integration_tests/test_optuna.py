@@ -90,6 +90,66 @@ def test_several_jobs_share_one_planner():
     assert planner.study.finished
 
 
+@pytest.mark.parametrize("space_known", [False, True])
+def test_an_objective_that_always_fails_is_an_error(space_known):
+    calls = []
+
+    def fails(trial):
+        calls.append(trial.suggest_float("x", 0, 1))
+        return math.nan
+
+    space = {"x": optuna.distributions.FloatDistribution(0, 1)} if space_known else None
+    planner = Planner(budget="100 epochs", max_epochs=1, policy="random", space=space)
+    study = optuna.create_study(sampler=planner.sampler, pruner=planner.pruner)
+    with pytest.raises(bapi.TooManyFailures, match="in a row"):
+        study.optimize(fails)
+    assert len(calls) == 10
+    study.optimize(fails, catch=(Exception,))
+    assert len(calls) == 10, "it ends where exceptions are caught as well"
+
+
+def test_an_objective_that_reports_too_often_is_an_error():
+    planner = Planner(budget="100 epochs", max_epochs=5)
+    study = optuna.create_study(direction="maximize", sampler=planner.sampler, pruner=planner.pruner)
+    with pytest.raises(bapi.InvalidInput, match="20 steps, but max_epochs is 5"):
+        study.optimize(objective)
+
+
+def test_nothing_is_trained_after_the_end_of_the_budget():
+    planner = Planner(budget="30 epochs", max_epochs=20, policy="random")
+    study = optuna.create_study(direction="maximize", sampler=planner.sampler, pruner=planner.pruner)
+    study.optimize(objective)
+    study.optimize(objective)
+    assert planner.study.spent == 30
+    assert len(study.trials[-1].intermediate_values) == 1
+
+
+def test_a_budget_below_one_run_is_spent_on_its_beginning():
+    planner = Planner(budget="7 epochs", max_epochs=20)
+    study = optuna.create_study(direction="maximize", sampler=planner.sampler, pruner=planner.pruner)
+    study.optimize(objective)
+    assert planner.study.spent == 7 and planner.study.finished
+
+
+def test_threads_wait_for_each_other_where_the_policy_waits():
+    planner = Planner(budget="200 epochs", max_epochs=20, policy="hyperband", workers=2)
+    study = optuna.create_study(direction="maximize", sampler=planner.sampler, pruner=planner.pruner)
+    study.optimize(objective, n_jobs=3)
+    assert planner.study.finished
+    steps = sum(len(trial.intermediate_values) for trial in study.trials)
+    assert steps <= planner.study.spent + 3, "nothing runs beside the plan"
+
+
+def test_a_study_is_not_imported_over_another(tmp_path):
+    url = f"sqlite:///{tmp_path}/optuna.db"
+    source = optuna.create_study(study_name="old", storage=url, direction="maximize")
+    source.optimize(objective, n_trials=3)
+    import_study(url, "old", to=tmp_path / "old.bapi")
+    with pytest.raises(bapi.InvalidInput, match="exists already"):
+        import_study(url, "old", to=tmp_path / "old.bapi")
+    assert len(bapi.open_study(tmp_path / "old.bapi").trials) == 3
+
+
 def test_a_finished_study_is_imported(tmp_path):
     url = f"sqlite:///{tmp_path}/optuna.db"
     source = optuna.create_study(

@@ -9,9 +9,11 @@ An objective that calls `trial.report` and `trial.should_prune` runs under bapi 
 
 from __future__ import annotations
 
+import contextlib
+import pathlib
 import re
 import threading
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Union
 
 import optuna
 from optuna.distributions import (
@@ -27,9 +29,11 @@ from optuna.trial import FrozenTrial, TrialState
 from .._core import InvalidInput
 from .._segment import Segment
 from .._space import Choice, Float, Int
-from .._study import Path, Study, open_study
+from .._study import Path, Study, open_study, study_root
+from .._tune import TooManyFailures
 
 _GRID = 1000  # a stepped range of at most so many values is a choice
+_MAX_FAILURES = 10  # in a row, before the space is known
 
 
 class _Space:
@@ -95,6 +99,9 @@ class Planner:
 
     Every reported step is an epoch. A run that is pruned may be chosen again: Optuna then runs the objective anew with
     the same parameters, and the planner counts what that costs. When the budget is spent, `optimize` ends.
+
+    Optuna's `best_trial` is the best of the runs that went to their end; `study.best` of the planner is the best value
+    that any run has reported.
     """
 
     def __init__(
@@ -119,11 +126,15 @@ class Planner:
             "storage": storage,
             "checkpoints": False,
         }
-        self._lock = threading.RLock()
+        self._lock = threading.Condition()  # notified when a trial has come back
         self._space: Optional[_Space] = None if space is None else _Space(space)
         self._study: Optional[Study] = None
         self._segments: Dict[int, Segment] = {}  # by the number of the Optuna trial
         self._told: Dict[int, int] = {}
+        self._threads: Dict[int, int] = {}  # that train them
+        self._unplanned: Set[int] = set()  # trials that were begun before the space was known
+        self._failures = 0  # of those, in a row
+        self._broken = ""  # why nothing is tried any more; Optuna lets it be raised from the next trial
         self.sampler: BaseSampler = _Sampler(self, seed)
         self.pruner: BasePruner = _Pruner(self)
 
@@ -144,21 +155,33 @@ class Planner:
 
     def _ask(self, study: "optuna.Study", trial: FrozenTrial) -> Dict[str, Any]:
         with self._lock:
+            if self._broken:
+                with contextlib.suppress(RuntimeError):  # outside of `optimize` there is nothing to be ended
+                    study.stop()
+                raise TooManyFailures(self._broken)
             if self._space is None:
+                self._unplanned.add(trial.number)
                 return {}
-            segment = self._begin(study).ask()
+            own = self._begin(study)
+            # None while trials of other threads have to come back first.
+            while (segment := own.ask()) is None and not own.finished and self._others_train():
+                self._lock.wait()
             if segment is None:
                 return {}
+            self._threads[trial.number] = threading.get_ident()
             self._segments[trial.number] = segment
             self._told[trial.number] = 0
             return self._space.params(segment.config)
+
+    def _others_train(self) -> bool:
+        return any(thread != threading.get_ident() for thread in self._threads.values())
 
     def _tell(self, trial: FrozenTrial) -> bool:
         """Passes on what the trial has reported since; whether it is to end."""
         with self._lock:
             segment = self._segments.get(trial.number)
             if segment is None:
-                return False
+                return self._study is not None and self._study.finished and trial.number not in self._unplanned
             for value in _curve(trial)[self._told[trial.number] :]:
                 if segment.advice != "continue":
                     break
@@ -171,37 +194,66 @@ class Planner:
         self, study: "optuna.Study", trial: FrozenTrial, state: TrialState, values: Optional[Sequence[float]]
     ) -> None:
         with self._lock:
-            if self._space is None and state != TrialState.FAIL and trial.distributions:
-                self._space = _Space(trial.distributions)
-                self._adopt(study, trial, state, values)
-            segment = self._segments.pop(trial.number, None)
-            if segment is not None:
-                self._segments[trial.number] = segment
-                self._tell(trial)
-                if not trial.intermediate_values and values and segment.advice == "continue":
-                    segment.report(1, values[0])
-                del self._segments[trial.number]
-                if self._study is not None and self._study._core.is_out(segment.number):
-                    if state == TrialState.FAIL:
-                        self._study.fail(segment.number, "the objective raised an exception")
-                    elif state == TrialState.PRUNED:
-                        self._study.put_back(segment.number, "pruned by the objective")
-                    else:
-                        self._study.complete(segment.number)
-            if self._study is not None and self._study.finished:
+            if trial.number in self._unplanned:
+                self._unplanned.discard(trial.number)
+                self._take_unplanned(study, trial, state, values)
+            if trial.number in self._segments:
+                self._take_back(trial, state, values)
+            self._lock.notify_all()
+            if self._study is not None and self._study._core.gave_up():
+                self._broken = self._study.reason
+            elif self._study is not None and self._study.finished:
                 study.stop()
+
+    def _take_unplanned(
+        self, study: "optuna.Study", trial: FrozenTrial, state: TrialState, values: Optional[Sequence[float]]
+    ) -> None:
+        """The first trial that did not fail shows the space."""
+        if state == TrialState.FAIL or not trial.distributions:
+            self._failures += 1
+            if self._failures >= _MAX_FAILURES:
+                self._broken = f"{self._failures} trials in a row have come to no value; mend the objective"
+            return
+        if self._space is None:
+            self._space = _Space(trial.distributions)
+        self._adopt(study, trial, state, values)
+
+    def _take_back(self, trial: FrozenTrial, state: TrialState, values: Optional[Sequence[float]]) -> None:
+        """A trial that was planned has come back."""
+        assert self._study is not None
+        self._tell(trial)
+        segment = self._segments.pop(trial.number)
+        del self._threads[trial.number], self._told[trial.number]
+        if not trial.intermediate_values and values and segment.advice == "continue":
+            segment.report(1, values[0])
+        if not self._study._core.is_out(segment.number):
+            return
+        if state == TrialState.FAIL:
+            self._study.fail(segment.number, "the objective raised an exception or returned no number")
+        elif state == TrialState.PRUNED:
+            self._study.put_back(segment.number, "pruned by the objective")
+        else:
+            self._study.complete(segment.number)
 
     def _adopt(
         self, study: "optuna.Study", trial: FrozenTrial, state: TrialState, values: Optional[Sequence[float]]
     ) -> None:
-        """The trial that showed the space is part of the study, and paid for."""
+        """A trial that was not planned is part of the study, and paid for."""
         assert self._space is not None
         curve = _curve(trial) or [value for value in (values or [])[:1]]
         config = self._space.config(trial.params)
         if not curve or config is None:
             return
         own = self._begin(study)
+        longest = own._about["max_epochs"]
+        if len(curve) > longest:
+            raise InvalidInput(f"the objective has reported {len(curve)} steps, but max_epochs is {longest}")
         unit = own._about["unit"]
+        if unit == "epochs":
+            left = int(own.status()["budget"]["total"] - own.spent)
+            curve, state = curve[:left], state if len(curve) <= left else TrialState.PRUNED
+            if not curve:
+                return
         seconds = trial.datetime_start is not None and unit == "s"
         total = (trial.duration.total_seconds() if trial.duration else _age(trial)) if seconds else float(len(curve))
         end = "paused" if state == TrialState.PRUNED else "completed"
@@ -257,6 +309,9 @@ def import_study(storage: Any, name: Optional[str] = None, *, to: Path) -> Study
     The result can be looked at, planned on and simulated with (`bapi simulate`). Trials without a value are left out,
     and so are those that lack a parameter of the others.
     """
+    root, _ = study_root(to)
+    if root is not None and pathlib.Path(root).exists():
+        raise InvalidInput(f"{root}: exists already; import to another name")
     source = optuna.load_study(study_name=name, storage=storage)
     trials = [trial for trial in source.get_trials(deepcopy=False) if trial.state.is_finished() and _curve(trial)]
     if not trials:

@@ -8,6 +8,7 @@ import numpy
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -67,10 +68,13 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> "BudgetSearchCV":
         """Runs the search."""
+        for name in self.space:
+            if name not in self.estimator.get_params():
+                raise InvalidInput(f"space: {type(self.estimator).__name__} has no parameter {name}")
         learner = _Learner(self.estimator, self.resource, self.step, fit_params)
         scorer = check_scoring(self.estimator, scoring=self.scoring)
+        X, y = indexable(X, y)
         folds = list(check_cv(self.cv, y, classifier=is_classifier(self.estimator)).split(X, y))
-        X, y = numpy.asarray(X), None if y is None else numpy.asarray(y)
         classes = numpy.unique(y) if y is not None and is_classifier(self.estimator) else None
         models: Dict[int, List[Any]] = {}
 
@@ -80,9 +84,8 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
             for epoch in trial.epochs():
                 scores = []
                 for model, (fitted, held_out) in zip(models[trial.number], folds):
-                    target = None if y is None else y[fitted]
-                    learner.train_epoch(model, epoch, X[fitted], target, classes)
-                    scores.append(scorer(model, X[held_out], None if y is None else y[held_out]))
+                    learner.train_epoch(model, epoch, _rows(X, fitted), _rows(y, fitted), classes)
+                    scores.append(scorer(model, _rows(X, held_out), _rows(y, held_out)))
                 trial.report(epoch, float(numpy.mean(scores)))
             if trial.advice == "stop":
                 models.pop(trial.number, None)
@@ -108,13 +111,20 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
             self.best_estimator_ = learner.make(best.config)
             for epoch in range(1, best.epoch + 1):
                 learner.train_epoch(self.best_estimator_, epoch, X, y, classes)
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(self.best_estimator_, name):
+                    setattr(self, name, getattr(self.best_estimator_, name))
         return self
 
     def _results(self) -> Dict[str, List[Any]]:
         trials = [trial for trial in self.study_.trials if trial.values]
+        scores = [max(trial.values) for trial in trials]
+        names = dict.fromkeys(name for trial in trials for name in trial.config)
         return {
             "params": [trial.config for trial in trials],
-            "mean_test_score": [max(trial.values) for trial in trials],
+            **{f"param_{name}": [trial.config.get(name) for trial in trials] for name in names},
+            "mean_test_score": scores,
+            "rank_test_score": [1 + sum(other > score for other in scores) for score in scores],
             "epochs": [trial.epochs for trial in trials],
             "state": [trial.state for trial in trials],
         }
@@ -131,10 +141,21 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict_proba(X)
 
+    @available_if(_best_has("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        """The decision function of the best estimator."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.decision_function(X)
+
     def score(self, X: Any, y: Any = None) -> float:
         """The score of the best estimator, by `scoring`."""
         check_is_fitted(self, "best_estimator_")
         return float(check_scoring(self.best_estimator_, scoring=self.scoring)(self.best_estimator_, X, y))
+
+
+def _rows(data: Any, chosen: Any) -> Any:
+    """Rows of an array, a sparse matrix or a data frame, which stays one."""
+    return None if data is None else _safe_indexing(data, chosen)
 
 
 class _Learner:
