@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _core
+from ._arguments import number, whole_number
 from ._tables import Table
+
+Path = Union[str, "os.PathLike[str]"]
 
 
 @dataclass(frozen=True)
@@ -20,9 +23,19 @@ class Course:
     low: List[float]
     high: List[float]
 
-    def _repr_html_(self) -> str:
+    def table(self) -> Table:
+        """One row per epoch: epoch, mean, low, high."""
         rows = zip(self.epochs, self.mean, self.low, self.high)
-        return Table({"epoch": e, "mean": m, "low": a, "high": b} for e, m, a, b in rows)._repr_html_()
+        return Table({"epoch": e, "mean": m, "low": a, "high": b} for e, m, a, b in rows)
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+def _row(values: Any, name: str) -> List[float]:
+    if not hasattr(values, "__iter__"):
+        raise _core.InvalidInput(f"{name}: found {values!r}, expected a row of numbers")
+    return [number(value, name) for value in values]
 
 
 class LearningCurveModel:
@@ -51,8 +64,8 @@ class LearningCurveModel:
 
     def fit(self, X: Sequence[Sequence[float]], curves: Sequence[Sequence[float]]) -> "LearningCurveModel":
         """Fits the model to the curve of every row of `X`, and returns itself."""
-        rows = [[float(value) for value in row] for row in X]
-        values = [[float(value) for value in curve] for curve in curves]
+        rows = [_row(row, "X") for row in X]
+        values = [_row(curve, "curves") for curve in curves]
         self._model = _core.CurveModel(rows, values, self._max_epochs or 0, self._goal == "minimize", self._seed)
         return self
 
@@ -62,8 +75,9 @@ class LearningCurveModel:
         A configuration that was among the data is predicted given its own curve.
         """
         model = self._fitted()
-        asked = list(range(1, model.max_epoch + 1)) if epochs is None else [int(epoch) for epoch in epochs]
-        return Course(asked, **model.predict([float(value) for value in x], asked, float(level)))
+        every = range(1, model.max_epoch + 1)
+        asked = [whole_number(epoch, "epochs") for epoch in (every if epochs is None else epochs)]
+        return Course(asked, **model.predict(_row(x, "x"), asked, number(level, "level")))
 
     @property
     def log_likelihood(self) -> float:
@@ -76,8 +90,12 @@ class LearningCurveModel:
         return self._model
 
 
+def _one_or_more(given: Any) -> List[Any]:
+    return [given] if isinstance(given, (str, int, float, os.PathLike)) else list(given)
+
+
 def simulate(
-    table: str,
+    table: Path,
     policy: str = "bapi",
     *,
     budget: Union[str, float] = "20full",
@@ -94,7 +112,14 @@ def simulate(
     >>> result["spent"] <= result["budget"], result["trials"] > 5
     (True, True)
     """
-    return _core.simulate(table, policy, dict(policy_options or {}), budget, int(seed), int(workers))
+    return _core.simulate(
+        os.fspath(table),
+        policy,
+        dict(policy_options or {}),
+        budget,
+        whole_number(seed, "seed"),
+        whole_number(workers, "workers"),
+    )
 
 
 @dataclass(frozen=True)
@@ -106,38 +131,41 @@ class Comparison:
     ranks: Table
     curves: Table
 
+    def __repr__(self) -> str:
+        return repr(self.ranks)
+
     def _repr_html_(self) -> str:
         return self.ranks._repr_html_()
 
 
 def compare(
-    tables: Union[str, Sequence[str]],
-    policies: Sequence[str],
+    tables: Union[Path, Sequence[Path]],
+    policies: Union[str, Sequence[str]],
     *,
     seeds: int = 10,
-    budgets: Sequence[Union[str, float]] = ("20full",),
-    workers: Sequence[int] = (1,),
+    budgets: Union[str, float, Sequence[Union[str, float]]] = "20full",
+    workers: Union[int, Sequence[int]] = 1,
     charge_overhead: bool = False,
     jobs: Optional[int] = None,
-    out: Optional[Union[str, "os.PathLike[str]"]] = None,
+    out: Optional[Path] = None,
 ) -> Comparison:
     """Compares policies on recorded learning curves, as `bapi compare` does: ranks, tests, anytime curves.
 
     `tables` are named as for `simulate`, and may be directories of them; a policy may have options ("bapi:horizon=8")
-    and a label ("far=bapi:horizon=8"). With `out`, finished runs are kept there, together with report.html.
+    and a label ("far=bapi:horizon=8"). Of everything there may be one or several. With `out`, finished runs are kept
+    there, together with report.html.
 
-    >>> found = compare("synthetic:power-law,rows=30,epochs=9", ["random", "hyperband"], seeds=2, budgets=["4full"])
+    >>> found = compare("synthetic:power-law,rows=30,epochs=9", ["random", "hyperband"], seeds=2, budgets="4full")
     >>> len(found.runs), sorted(row["policy"] for row in found.ranks)
     (4, ['hyperband', 'random'])
     """
-    names = [tables] if isinstance(tables, str) else list(tables)
     with tempfile.TemporaryDirectory(prefix="bapi-") as scratch:
         record = _core.compare(
-            names,
-            list(policies),
-            int(seeds),
-            [str(budget) for budget in budgets],
-            [int(count) for count in workers],
+            [os.fspath(table) for table in _one_or_more(tables)],
+            _one_or_more(policies),
+            whole_number(seeds, "seeds"),
+            [str(budget) for budget in _one_or_more(budgets)],
+            [whole_number(count, "workers") for count in _one_or_more(workers)],
             bool(charge_overhead),
             jobs or os.cpu_count() or 1,
             scratch if out is None else os.fspath(out),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 import sys
 import time
 from typing import Any, Optional
@@ -11,6 +12,7 @@ from ._study import Study
 
 _WIDTH = 24
 _INTERVAL = 0.1  # seconds between two pictures
+_MANY = 10_000
 
 
 def _in_notebook() -> bool:
@@ -19,6 +21,14 @@ def _in_notebook() -> bool:
         return False
     current = shell.get_ipython()
     return current is not None and "IPKernelApp" in getattr(current, "config", {})
+
+
+def _terminal_columns() -> int:
+    """Of the terminal behind standard error; many if there is none."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or _MANY
+    except (OSError, ValueError, AttributeError):
+        return _MANY
 
 
 class Progress:
@@ -47,17 +57,18 @@ class Progress:
         share = min(1.0, spent / total)
         full = int(share * _WIDTH)
         bar = "█" * full + "░" * (_WIDTH - full)
-        unit = self._study._about["unit"]
         shown = "none yet" if best is None else f"{best:.4g}"
         metric = self._study._about["metric"]
-        return f"{self._study.name} {bar} {spent:.4g} of {total:.4g} {unit}, {trials} trials, best {metric} {shown}"
+        return f"{self._study.name} {bar} {self._study._core.spending()}, {trials} trials, best {metric} {shown}"
 
 
 class _Line(Progress):
-    """One line on standard error, drawn over itself."""
+    """One line on standard error, drawn over itself: a line that is wider than the terminal could not be."""
 
     def _draw(self) -> None:
-        sys.stderr.write(f"\r\x1b[K{self._text()}")
+        text, room = self._text(), _terminal_columns() - 1
+        shown = text if len(text) <= room else text[: max(0, room - 1)] + "…"
+        sys.stderr.write(f"\r\x1b[K{shown}")
         sys.stderr.flush()
 
     def finish(self) -> None:

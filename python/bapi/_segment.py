@@ -5,6 +5,8 @@ from __future__ import annotations
 import pathlib
 from typing import Any, Dict, Iterator, Mapping, Optional, Protocol, Tuple
 
+from ._arguments import number, whole_number
+
 
 class Channel(Protocol):
     """Whoever writes reports to the log: the study of this process, or a pipe to the process that has it."""
@@ -93,8 +95,10 @@ class Segment:
         The report is in the log when the call returns. Without `cost` a budget in seconds measures the time since the
         last report. A value that is not finite fails the trial.
         """
-        price = None if cost is None else float(cost)
-        self._advice, self._until = self._channel.report(self._number, int(epoch), float(value), price)
+        price = None if cost is None else number(cost, "cost")
+        self._advice, self._until = self._channel.report(
+            self._number, whole_number(epoch, "epoch"), number(value, "value"), price
+        )
         return self._advice
 
     def epochs(self, start: Optional[int] = None) -> Iterator[int]:
@@ -103,7 +107,7 @@ class Segment:
         `start` is the last epoch that your checkpoint holds, if that is not `from_epoch`. One that is older is paid
         for again; an epoch that was saved but not reported any more is trained again.
         """
-        first = self._from if start is None else min(int(start), self._from)
+        first = self._from if start is None else min(whole_number(start, "start"), self._from)
         for epoch in range(first + 1, self._max_epochs + 1):
             if self._advice != "continue":
                 return

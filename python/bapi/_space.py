@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Mapping, Sequence, Tuple, Union
+
+from . import _core
 
 Scalar = Union[bool, int, float, str, None]
 Conditions = Mapping[str, Any]
@@ -62,7 +65,7 @@ class Choice:
     when: Conditions = field(default_factory=dict)
 
     def _parts(self) -> Tuple[Any, ...]:
-        kind = {None: "choice", True: "ordered", False: "unordered"}[self.ordered]
+        kind = "choice" if self.ordered is None else "ordered" if self.ordered else "unordered"
         return (kind, None, None, False, list(self.options))
 
 
@@ -70,19 +73,33 @@ Domain = Union[Float, Int, Choice, Sequence[Scalar], Scalar]
 Space = Mapping[str, Domain]
 
 
-def _as_list(values: Any) -> List[Any]:
-    return list(values) if isinstance(values, (list, tuple, set)) else [values]
+def _conditions(name: str, when: Any) -> Dict[str, List[Any]]:
+    """The values that let a parameter apply, by the other parameter that has them."""
+    if not isinstance(when, Mapping):
+        raise _core.InvalidInput(f'space.{name}.when: found {when!r}, expected a dict like {{"optimizer": "sgd"}}')
+    return {
+        other: list(values) if isinstance(values, (list, tuple, set)) else [values] for other, values in when.items()
+    }
 
 
 def space_parts(space: Space) -> List[Tuple[Any, ...]]:
     """The space as the engine wants it: (name, kind, low, high, log, options, when) per parameter."""
+    if not isinstance(space, Mapping):
+        raise _core.InvalidInput(f"space: found {space!r}, expected a dict of names and what they may be")
     parts: List[Tuple[Any, ...]] = []
+    domain: Any
     for name, domain in space.items():
-        if isinstance(domain, (list, tuple)):
-            domain = Choice(domain)
+        if not isinstance(name, str):
+            raise _core.InvalidInput(f"space: found the name {name!r}, expected text")
+        if isinstance(domain, (list, tuple, range)) or getattr(domain, "shape", ()) != ():
+            domain = Choice(list(domain))
         if isinstance(domain, (Float, Int, Choice)):
-            when: Dict[str, List[Any]] = {other: _as_list(values) for other, values in domain.when.items()}
-            parts.append((name, *domain._parts(), when))
-        else:
+            parts.append((name, *domain._parts(), _conditions(name, domain.when)))
+        elif domain is None or isinstance(domain, (str, numbers.Number)) or hasattr(domain, "shape"):
             parts.append((name, "constant", domain, None, False, [], {}))
+        else:
+            raise _core.InvalidInput(
+                f"space.{name}: found {domain!r}, expected bapi.Float, bapi.Int, bapi.Choice, a list of values, or one "
+                "value that stays"
+            )
     return parts

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _core
+from ._arguments import number, whole_number
 from ._segment import Segment, config_text
 from ._space import Space, space_parts
-from ._tables import Picture, Table, html_table
+from ._tables import Picture, Table, curve_svg, html_table
 
 Path = Union[str, "os.PathLike[str]"]
 Budget = Union[str, int, float]
@@ -49,10 +50,13 @@ class Trial:
         return len(self.values)
 
     def _repr_html_(self) -> str:
-        rows = [{"epoch": i + 1, "value": v, "cost": c} for i, (v, c) in enumerate(zip(self.values, self.costs))]
-        title = f"<b>trial {self.number}</b>: {self.state}, {html.escape(config_text(self.config))}"
-        failure = f"<br>{html.escape(self.failure)}" if self.failure else ""
-        return title + failure + html_table(rows)
+        lines = [f"<b>trial {self.number}</b>: {self.state}, {html.escape(config_text(self.config))}"]
+        if self.failure:
+            lines.append(html.escape(self.failure))
+        if not self.values:
+            return "<br>".join([*lines, "no epoch reported"])
+        lines.append(f"epochs 1 to {self.epochs}, last value {self.values[-1]:.4g}, spent {self.spent:.4g}")
+        return "<br>".join(lines) + "<br>" + curve_svg(self.values)
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,10 @@ class Plan:
     left: float
     runs: Table
     outlook: Table
+
+    def __repr__(self) -> str:
+        used = f"{self.budget - self.left:.4g} of {self.budget:.4g}"
+        return f"Plan({len(self.runs)} runs, {used})\n{self.runs}"
 
     def _repr_html_(self) -> str:
         return html_table(self.runs)
@@ -96,17 +104,17 @@ def spec_of(
             "name": name,
             "space": space_parts(space),
             "budget": budget,
-            "max_epochs": int(max_epochs),
-            "min_epochs": int(min_epochs),
+            "max_epochs": whole_number(max_epochs, "max_epochs"),
+            "min_epochs": whole_number(min_epochs, "min_epochs"),
             "goal": goal,
             "metric": metric,
-            "workers": int(workers),
+            "workers": whole_number(workers, "workers"),
             "policy": policy,
             "policy_options": dict(policy_options or {}),
-            "seed": int(seed),
+            "seed": whole_number(seed, "seed"),
             "deadline": deadline,
             "checkpoints": bool(checkpoints),
-            "max_failures": int(max_failures),
+            "max_failures": whole_number(max_failures, "max_failures"),
             "grace": grace,
         }
     )
@@ -117,9 +125,19 @@ def study_root(storage: Optional[Path]) -> Tuple[Optional[str], str]:
     if storage is None:
         return None, "study"
     path = pathlib.Path(storage)
+    if not path.name or "://" in str(storage):
+        raise _core.InvalidInput(f"storage: found {str(storage)!r}, expected a directory such as 'mlp.bapi'")
     if path.suffix != ".bapi":
         path = path.with_name(path.name + ".bapi")
     return str(path), path.stem
+
+
+def _shown(path: pathlib.Path) -> str:
+    """Relative where that is shorter for the reader: below the working directory."""
+    try:
+        return str(path.relative_to(pathlib.Path.cwd()))
+    except (OSError, ValueError):
+        return str(path)
 
 
 # Studies of this process, so that a forked child does not keep them locked.
@@ -200,7 +218,7 @@ class Study:
         self._about = core.about()
         self._scratch: Optional[str] = None
         self.notes = notes
-        """What was changed when a study that existed was opened: the budget, the number of workers, ..."""
+        """What is to be said of the opening: a new study, or what was changed in one that existed."""
         _open_studies.add(self)
 
     # ---- asking and telling
@@ -227,7 +245,7 @@ class Study:
 
     def charge(self, trial: int, cost: float) -> None:
         """What a trial that is out cost besides its epochs, in the budget's unit; for those who tell costs."""
-        self._core.charge(trial, float(cost))
+        self._core.charge(trial, number(cost, "cost"))
 
     def put_back(self, trial: int, reason: str = "put back") -> None:
         """A trial that is out cannot be trained now; its segment is handed out again, before anything new."""
@@ -245,8 +263,10 @@ class Study:
 
         `state` is "completed", "paused" or "failed". Its costs (1 per epoch by default) are charged to the budget.
         """
-        curve = [float(value) for value in values]
-        prices = [1.0] * len(curve) if costs is None else [float(cost) for cost in costs]
+        if state not in ("completed", "paused", "failed"):
+            raise _core.InvalidInput(f'state: found {state!r}, expected "completed", "paused" or "failed"')
+        curve = [number(value, "values") for value in values]
+        prices = [1.0] * len(curve) if costs is None else [number(cost, "costs") for cost in costs]
         return self._core.adopt(dict(config), curve, prices, state, message)
 
     def directory(self, trial: int) -> str:
@@ -350,8 +370,8 @@ class Study:
         record = self._core.plan(horizon)
         return Plan(record["budget"], record["left"], Table(record["runs"]), Table(record["outlook"]))
 
-    def what_if(self, budget: str) -> Table:
-        """The best value to be expected with another total ("3h") or with more ("+1h").
+    def what_if(self, budget: Budget) -> Table:
+        """The best value to be expected with another total ("3h"; a number: seconds) or with more ("+1h").
 
         One row after each further run: runs, budget (spent in total by then), best, and its 80 % band low to high.
         """
@@ -372,18 +392,17 @@ class Study:
         return self._core.forecast(trial)
 
     def __repr__(self) -> str:
-        spent, total, best, trials = self._core.progress()
+        _, _, best, trials = self._core.progress()
         shown = "none yet" if best is None else f"{best:.4g}"
-        where = "in memory" if self.path is None else str(self.path)
-        budget = f"{spent:.4g} of {total:.4g} {self._about['unit']}"
-        return f"Study({self.name}, {where}: {trials} trials, {budget}, best {shown})"
+        where = "in memory" if self.path is None else _shown(self.path)
+        return f"Study({self.name}, {where}: {trials} trials, {self._core.spending()}, best {shown})"
 
     def _repr_html_(self) -> str:
         status = self.status()
-        budget, best = status["budget"], status["best"]
+        best = status["best"]
         lines = [
             f"<b>{html.escape(self.name)}</b> ({html.escape(status['policy'])}): {status['state']}",
-            f"{budget['spent']:.4g} of {budget['total']:.4g} {html.escape(budget['unit'])} spent",
+            f"{html.escape(self._core.spending())} spent",
         ]
         if best is not None:
             lines.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import pathlib
-from typing import Any, Dict, Iterable, List, Union
+from typing import Any, Dict, Iterable, List, Sequence, Union
 
 from ._segment import config_text
 
@@ -33,8 +33,28 @@ def html_table(rows: Iterable[Dict[str, Any]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def text_table(rows: Iterable[Dict[str, Any]]) -> str:
+    """The rows as lines of text, numbers to the right, columns in the order of the first row."""
+    rows = list(rows)
+    if not rows:
+        return "nothing yet"
+    columns = []
+    for name in rows[0]:
+        values = [row[name] for row in rows]
+        cells = [name, *map(_cell_text, values)]
+        width = max(map(len, cells))
+        words = any(isinstance(value, (str, dict)) for value in values)
+        columns.append([cell.ljust(width) if words else cell.rjust(width) for cell in cells])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns))
+
+
 class Table(List[Dict[str, Any]]):
-    """A list of dicts, one per row, that shows itself as a table in notebooks.
+    """A list of dicts, one per row, that shows itself as a table, in notebooks and elsewhere.
+
+    >>> Table([{"epoch": 1, "value": 0.5}, {"epoch": 10, "value": 0.8125}])
+    epoch   value
+        1     0.5
+       10  0.8125
 
     >>> Table([{"epoch": 1, "value": 0.5}])._repr_html_()
     '<table><thead><tr><th>epoch</th><th>value</th></tr></thead><tbody><tr><td>1</td><td>0.5</td></tr></tbody></table>'
@@ -49,6 +69,9 @@ class Table(List[Dict[str, Any]]):
             return flat
         return pandas.DataFrame(list(flat))
 
+    def __repr__(self) -> str:
+        return text_table(self)
+
     def _repr_html_(self) -> str:
         return html_table(self)
 
@@ -61,6 +84,24 @@ def _flattened(row: Dict[str, Any]) -> Dict[str, Any]:
         else:
             flat[name] = value
     return flat
+
+
+def curve_svg(values: Sequence[float]) -> str:
+    """A small picture of a learning curve, its extremes written beside it."""
+    width, height, margin = 320, 90, 8
+    low, high = min(values), max(values)
+    across = (width - 2 * margin) / max(1, len(values) - 1)
+    up = (height - 2 * margin) / (high - low) if high > low else 0.0
+    points = [(margin + i * across, height - margin - (value - low) * up) for i, value in enumerate(values)]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    end = points[-1]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width + 70}" height="{height}" font-family="sans-serif" '
+        f'font-size="11" fill="#666"><polyline points="{line}" fill="none" stroke="#0072b2" stroke-width="1.5"/>'
+        f'<circle cx="{end[0]:.1f}" cy="{end[1]:.1f}" r="3" fill="#0072b2"/>'
+        f'<text x="{width + 4}" y="{margin + 4}">{high:.4g}</text>'
+        f'<text x="{width + 4}" y="{height - margin + 4}">{low:.4g}</text></svg>'
+    )
 
 
 class Picture:

@@ -16,11 +16,14 @@ namespace {
 std::string shown(const py::handle& object) { return py::repr(object).cast<std::string>(); }
 
 // Anything with __index__ or __float__: int, float, numpy's scalars.
-std::optional<Value> number_of(const py::handle& object) {
+std::optional<Value> number_of(const py::handle& object, const std::string& where) {
   if (PyIndex_Check(object.ptr())) {
     const auto whole = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
     if (!whole) throw py::error_already_set();
-    return Value(whole.cast<std::int64_t>());
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+    require(overflow == 0, fmt::format("{}: found {}, which does not fit 64 bits", where, shown(object)));
+    return Value(static_cast<std::int64_t>(number));
   }
   if (PyFloat_Check(object.ptr()) || (PyNumber_Check(object.ptr()) && py::hasattr(object, "__float__"))) {
     const double number = PyFloat_AsDouble(object.ptr());
@@ -41,7 +44,7 @@ Value value_of(const py::handle& object, const std::string& where) {
   if (object.is_none()) return std::monostate{};
   if (is_bool(object)) return Value(PyObject_IsTrue(object.ptr()) == 1);
   if (py::isinstance<py::str>(object)) return Value(object.cast<std::string>());
-  if (const std::optional<Value> number = number_of(object)) return *number;
+  if (const std::optional<Value> number = number_of(object, where)) return *number;
   throw InvalidInput(
       fmt::format("{}: found {}, expected a number, a string, True, False or None", where, shown(object)));
 }

@@ -35,6 +35,13 @@ Goal goal_of(const std::string& text) {
   return text == "maximize" ? Goal::maximize : Goal::minimize;
 }
 
+std::uint64_t seed_of(const py::handle& seed) {
+  const Value value = value_of(seed, "seed");
+  const auto* whole = std::get_if<std::int64_t>(&value);
+  require(whole && *whole >= 0, "seed: expected a whole number, 0 or more");
+  return static_cast<std::uint64_t>(*whole);
+}
+
 StudySpec make_spec(const py::dict& given) {
   StudySpec spec;
   spec.name = given["name"].cast<std::string>();
@@ -43,7 +50,7 @@ StudySpec make_spec(const py::dict& given) {
   spec.deadline = seconds_of(given["deadline"], "deadline");
   spec.epochs = {.min = given["min_epochs"].cast<int>(), .max = given["max_epochs"].cast<int>()};
   spec.workers = given["workers"].cast<int>();
-  spec.seed = given["seed"].cast<std::uint64_t>();
+  spec.seed = seed_of(given["seed"]);
   spec.policy.name = given["policy"].cast<std::string>();
   for (const auto& [name, value] : given["policy_options"].cast<py::dict>()) {
     const auto key = name.cast<std::string>();

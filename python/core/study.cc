@@ -6,6 +6,7 @@
 #include "bapi/cli/insight_input.h"
 #include "bapi/report/plots.h"
 #include "bapi/report/summary.h"
+#include "bapi/report/text.h"
 #include "bapi/run/command.h"
 #include "bapi/study/codec.h"
 #include "bindings.h"
@@ -159,6 +160,18 @@ py::list space_record(StudyHandle& study) {
     params.append(record);
   }
   return params;
+}
+
+// "12m05s of 30m00s", "150 of 300 epochs".
+std::string spending_text(StudyHandle& study) {
+  const FreeGil free;
+  return study.with_history([](const History& history) {
+    const BudgetSpec& unit = history.spec().budget;
+    const Budget budget = history.budget();
+    const bool time = unit.meter == Meter::seconds && unit.unit == "s";
+    return (time ? short_duration(budget.spent()) : short_number(budget.spent())) + " of " +
+           short_cost(budget.total(), unit);
+  });
 }
 
 // Cheap enough for every report: (spent, total, best or None, trials).
@@ -372,6 +385,7 @@ void bind_reading(py::class_<StudyHandle>& study) {
       .def("about", &about)
       .def("space", &space_record)
       .def("status", &status)
+      .def("spending", &spending_text)
       .def("progress", &progress)
       .def("trial", &trial_record)
       .def("trials",

@@ -42,10 +42,14 @@ def test_the_loop_ends_where_the_answer_is_pause_or_stop():
 
 
 def test_the_program_reads_what_python_wrote(tmp_path, program):
+    with study_of(storage=tmp_path / "half.bapi") as study:
+        study.ask().report(1, 0.5)
     with study_of(storage=tmp_path / "mine.bapi", policy="bapi") as study:
         while (segment := study.ask()) is not None:
             (segment.checkpoint_dir / "model").write_text("weights")
             train(segment)
+    interrupted = program("status", tmp_path / "half.bapi")
+    assert "the program that made it continues it" in interrupted and "bapi resume" not in interrupted
     for command in ["status", "best", "trials", "ledger", "plan", "forecast", "explain", "calibration"]:
         assert program(command, tmp_path / "mine.bapi")
     assert "hyperband" not in program("status", tmp_path / "mine.bapi")
@@ -103,6 +107,24 @@ def test_reports_that_cannot_follow_are_refused():
         pass
     with pytest.raises(bapi.InvalidInput, match="ask for the next one"):
         segment.report(2, 0.5)
+
+
+@pytest.mark.parametrize(
+    "epoch, value, cost, message",
+    [
+        (1.5, 0.5, None, "epoch: found 1.5, expected a whole number"),
+        (1, None, None, "value: found None, expected a number"),
+        (1, "0.5", None, "value: found '0.5'"),
+        (1, 0.5, "cheap", "cost: found 'cheap'"),
+        (1, 0.5, -1, "0 or more"),
+    ],
+)
+def test_reports_that_are_no_numbers_are_refused(epoch, value, cost, message):
+    study = study_of()
+    segment = study.ask()
+    with pytest.raises(bapi.InvalidInput, match=message):
+        segment.report(epoch, value, cost)
+    assert study.trials[segment.number].values == []
 
 
 def test_a_value_that_is_not_finite_fails_the_trial():
@@ -183,6 +205,20 @@ def test_training_that_was_done_elsewhere_is_part_of_the_study():
         study.add_trial({"lr": 7.0}, [0.5])
     with pytest.raises(bapi.InvalidInput, match="momentum"):
         study.add_trial({"lr": 0.5, "momentum": 0.5}, [0.5])
+
+
+def test_a_study_that_has_ended_takes_no_trials(tmp_path):
+    with study_of(storage=tmp_path / "s", budget="9 epochs") as study:
+        with pytest.raises(bapi.InvalidInput, match="state: found 'done'"):
+            study.add_trial({"lr": 0.1}, [0.5], state="done")
+        study.add_trial({"lr": 0.1}, [0.5] * 5)
+        with pytest.raises(bapi.InvalidInput, match="costs 5 epochs, the budget has 4 left"):
+            study.add_trial({"lr": 0.1}, [0.5] * 5)
+        while (segment := study.ask()) is not None:
+            train(segment)
+        with pytest.raises(bapi.InvalidInput, match="has ended"):
+            study.add_trial({"lr": 0.1}, [0.5])
+    assert bapi.open_study(tmp_path / "s.bapi").spent == 9
 
 
 def test_what_a_trial_cost_besides_its_epochs_is_charged():

@@ -1,7 +1,13 @@
 """What can be read off a study, and the models on their own."""
 
+import fcntl
 import json
+import os
+import pty
+import struct
+import subprocess
 import sys
+import termios
 import types
 
 import pytest
@@ -70,7 +76,7 @@ def test_pictures_and_notebooks(study, tmp_path):
     with pytest.raises(bapi.InvalidInput, match="curves"):
         study.plot("pie")
     assert "<svg" in study._repr_html_() and "accuracy" in study._repr_html_()
-    assert "<table>" in study.trials[0]._repr_html_()
+    assert "<polyline" in study.trials[0]._repr_html_() and "lr=" in study.trials[0]._repr_html_()
     assert "<table>" in study.plan()._repr_html_() or not study.plan().runs
     assert "150" in repr(study)
 
@@ -88,6 +94,47 @@ def test_the_progress_line_shows_what_is_spent(capsys):
 
     bapi.tune(train, space=SPACE, budget="20 epochs", max_epochs=5, policy="random", progress=True)
     assert "20 of 20 epochs, 4 trials, best value 0.5" in capsys.readouterr().err
+
+
+def test_the_progress_line_fits_the_terminal():
+    """A line that wraps cannot be drawn over itself."""
+    script = """
+import bapi
+
+def train(trial):
+    for epoch in trial.epochs():
+        trial.report(epoch, 0.5)
+
+bapi.tune(train, space={"x": bapi.Float(0, 1)}, budget="20 epochs", max_epochs=5, policy="random")
+"""
+    terminal, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        stderr=side,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        timeout=60,
+    )
+    os.close(side)
+    text = os.read(terminal, 100_000).decode(errors="replace")
+    os.close(terminal)
+    lines = [line.replace("\x1b[K", "") for line in text.replace("\n", "\r").split("\r")]
+    assert done.returncode == 0 and any("█" in line for line in lines)
+    assert max(map(len, lines)) < 40
+
+
+def test_a_trial_without_an_epoch_shows_its_failure():
+    study = bapi.Study(space=SPACE, budget="20 epochs", max_epochs=5, policy="random")
+    study.fail(study.ask().number, "no <memory>")
+    shown = study.trials[0]._repr_html_()
+    assert "failed" in shown and "no &lt;memory&gt;" in shown
+
+
+def test_tables_read_as_tables(study):
+    lines = repr(study.what_if("+100 epochs")).splitlines()
+    assert lines[0].split() == ["runs", "budget", "best", "low", "high"]
+    assert len({len(line) for line in lines}) == 1
+    assert repr(study.plan()).startswith("Plan(")
 
 
 def test_in_a_notebook_the_cell_is_drawn_over(monkeypatch, capsys):

@@ -49,12 +49,41 @@ def test_a_conditional_parameter_appears_only_where_it_applies():
         ({"x": []}, "x"),
         ({"x": [object()]}, "space.x"),
         ({"x": bapi.Float(0, 1, when={"y": 1})}, "y"),
+        ({"x": bapi.Float(0, 1, when="y")}, "space.x.when"),
         ({"bad name": bapi.Float(0, 1)}, "bad name"),
+        ({7: bapi.Float(0, 1)}, "the name 7"),
+        ({"x": bapi.Int(0, 2**70)}, "64 bits"),
+        ({"x": {"min": 0, "max": 1}}, "expected bapi.Float"),
+        ({"x": bapi.Float}, "expected bapi.Float"),
+        ([bapi.Float(0, 1)], "expected a dict"),
     ],
 )
 def test_what_is_wrong_with_a_space_is_said(space, message):
     with pytest.raises(bapi.InvalidInput, match=message):
         ask(space)
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ({"max_epochs": 2.5}, "max_epochs: found 2.5, expected a whole number"),
+        ({"max_epochs": "ten"}, "max_epochs: found 'ten'"),
+        ({"workers": None}, "workers: found None"),
+        ({"seed": -1}, "seed"),
+        ({"budget": None}, "budget"),
+        ({"storage": ""}, "storage"),
+        ({"storage": "sqlite:///mlp.db"}, "storage"),
+    ],
+)
+def test_what_is_wrong_with_an_argument_is_said(wrong, message):
+    with pytest.raises(bapi.InvalidInput, match=message):
+        bapi.Study(**{"space": {"x": bapi.Float(0, 1)}, "budget": "10 epochs", "max_epochs": 3, **wrong})
+
+
+def test_ranges_and_arrays_are_choices():
+    numpy = pytest.importorskip("numpy")
+    config = ask({"n": range(3), "size": numpy.array([32, 64]), "flag": numpy.bool_(True)}).ask().config
+    assert config["n"] in (0, 1, 2) and config["size"] in (32, 64) and config["flag"] is True
 
 
 def test_wrong_input_is_a_value_error():
