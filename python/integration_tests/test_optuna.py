@@ -33,13 +33,17 @@ def test_an_objective_runs_under_the_planner_by_changing_two_lines(policy):
     states = [trial.state for trial in study.trials]
     assert states.count(optuna.trial.TrialState.PRUNED) > 3
     assert states.count(optuna.trial.TrialState.COMPLETE) >= 1
-    assert all(len(trial.intermediate_values) == 20 for trial in study.get_trials(states=[states[0].COMPLETE]))
+    copies = [trial for trial in study.trials if "bapi:copy of trial" in trial.user_attrs]
+    complete = [trial for trial in study.get_trials(states=[states[0].COMPLETE]) if trial not in copies]
+    assert all(len(trial.intermediate_values) == 20 for trial in complete)
     assert planner.study.finished
     assert planner.study.spent <= 300
-    steps = sum(len(trial.intermediate_values) for trial in study.trials)
+    steps = sum(len(trial.intermediate_values) for trial in study.trials if trial not in copies)
     assert steps == pytest.approx(planner.study.spent, abs=1)
     best = max(max(trial.intermediate_values.values()) for trial in study.trials)
     assert planner.study.best.value == pytest.approx(best)
+    assert study.best_value == best and study.best_params == planner.best_params
+    assert len(copies) <= 1
     assert best > 0.7
 
 
@@ -122,6 +126,7 @@ def test_nothing_is_trained_after_the_end_of_the_budget():
     study.optimize(objective)
     assert planner.study.spent == 30
     assert len(study.trials[-1].intermediate_values) == 1
+    assert study.best_value == planner.study.best.value
 
 
 def test_a_budget_below_one_run_is_spent_on_its_beginning():
@@ -136,7 +141,8 @@ def test_threads_wait_for_each_other_where_the_policy_waits():
     study = optuna.create_study(direction="maximize", sampler=planner.sampler, pruner=planner.pruner)
     study.optimize(objective, n_jobs=3)
     assert planner.study.finished
-    steps = sum(len(trial.intermediate_values) for trial in study.trials)
+    runs = [trial for trial in study.trials if "bapi:copy of trial" not in trial.user_attrs]
+    steps = sum(len(trial.intermediate_values) for trial in runs)
     assert steps <= planner.study.spent + 3, "nothing runs beside the plan"
 
 
@@ -178,6 +184,7 @@ def test_an_exported_study_is_one_of_optuna(tmp_path):
     loaded = optuna.load_study(study_name="ours", storage=url)
     assert len(loaded.trials) == len(study.trials)
     assert loaded.trials[2].state == optuna.trial.TrialState.FAIL
+    assert loaded.best_value == study.best.value and loaded.best_trial.number == study.best.trial
     for theirs, ours in zip(loaded.trials, study.trials):
         assert list(theirs.intermediate_values.values()) == ours.values
         assert theirs.params == ours.config

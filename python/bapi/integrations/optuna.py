@@ -10,6 +10,7 @@ An objective that calls `trial.report` and `trial.should_prune` runs under bapi 
 from __future__ import annotations
 
 import contextlib
+import math
 import pathlib
 import re
 import threading
@@ -100,8 +101,9 @@ class Planner:
     Every reported step is an epoch. A run that is pruned may be chosen again: Optuna then runs the objective anew with
     the same parameters, and the planner counts what that costs. When the budget is spent, `optimize` ends.
 
-    Optuna's `best_trial` is the best of the runs that went to their end; `study.best` of the planner is the best value
-    that any run has reported.
+    Optuna's `best_trial` is one of the runs that went to their end. When the budget is spent and a run that was pruned
+    had reported a better value than those, it is added as a completed trial with that value, so that `best_params` are
+    the best that were found. Before, `planner.best_params` has them.
     """
 
     def __init__(
@@ -132,6 +134,7 @@ class Planner:
         self._segments: Dict[int, Segment] = {}  # by the number of the Optuna trial
         self._told: Dict[int, int] = {}
         self._threads: Dict[int, int] = {}  # that train them
+        self._planned: Set[int] = set()
         self._unplanned: Set[int] = set()  # trials that were begun before the space was known
         self._failures = 0  # of those, in a row
         self._broken = ""  # why nothing is tried any more; Optuna lets it be raised from the next trial
@@ -142,6 +145,12 @@ class Planner:
     def study(self) -> Optional[Study]:
         """The study of bapi behind it; None before the space is known."""
         return self._study
+
+    @property
+    def best_params(self) -> Optional[Dict[str, Any]]:
+        """Optuna's parameters of the best value that any run has reported; None before there is one."""
+        best = None if self._study is None else self._study.best
+        return None if best is None or self._space is None else self._space.params(best.config)
 
     def _begin(self, study: "optuna.Study") -> Study:
         if self._study is None:
@@ -169,6 +178,7 @@ class Planner:
             if segment is None:
                 return {}
             self._threads[trial.number] = threading.get_ident()
+            self._planned.add(trial.number)
             self._segments[trial.number] = segment
             self._told[trial.number] = 0
             return self._space.params(segment.config)
@@ -203,7 +213,33 @@ class Planner:
             if self._study is not None and self._study._core.gave_up():
                 self._broken = self._study.reason
             elif self._study is not None and self._study.finished:
+                if not self._segments:
+                    self._complete_best(study, trial)
                 study.stop()
+
+    def _complete_best(self, study: "optuna.Study", last: FrozenTrial) -> None:
+        """Optuna looks for the best among runs that went to their end; the plan's best may be one that was pruned."""
+        sign = 1.0 if study.direction == optuna.study.StudyDirection.MAXIMIZE else -1.0
+
+        def worth(trial: FrozenTrial) -> float:
+            return max((sign * value for value in _curve(trial) if math.isfinite(value)), default=-math.inf)
+
+        ended = [trial for trial in study.get_trials(deepcopy=False) if trial.number != last.number] + [last]
+        ours = [trial for trial in ended if trial.number in self._planned]
+        best = max(ours, key=worth, default=last)
+        complete = [sign * t.value for t in ended if t.state == TrialState.COMPLETE and t.value is not None]
+        self._planned.clear()
+        if worth(best) <= max(complete, default=-math.inf):
+            return
+        study.add_trial(
+            optuna.trial.create_trial(
+                value=sign * worth(best),
+                params=best.params,
+                distributions=best.distributions,
+                intermediate_values=best.intermediate_values,
+                user_attrs={**best.user_attrs, "bapi:copy of trial": best.number},
+            )
+        )
 
     def _take_unplanned(
         self, study: "optuna.Study", trial: FrozenTrial, state: TrialState, values: Optional[Sequence[float]]
@@ -344,14 +380,16 @@ _STATES = {"completed": TrialState.COMPLETE, "failed": TrialState.FAIL}
 def export_study(study: Union[Study, Path], storage: Any, name: Optional[str] = None) -> "optuna.Study":
     """Writes a study of bapi to a storage of Optuna ("sqlite:///mlp.db"), which optuna-dashboard opens.
 
-    Completed trials are COMPLETE, paused and stopped ones PRUNED, failed ones FAIL; epochs are steps.
+    Completed trials are COMPLETE, paused and stopped ones PRUNED, failed ones FAIL; epochs are steps. The trial with the
+    best value is COMPLETE in any case, so that Optuna's best is ours.
     """
     source = study if isinstance(study, Study) else open_study(study)
     target = optuna.create_study(study_name=name or source.name, storage=storage, direction=source._about["goal"])
     distributions = {param["name"]: _distribution(param) for param in source._core.space()}
     best = max if source._about["goal"] == "maximize" else min
+    leader = None if source.best is None else source.best.trial
     for trial in source.trials:
-        state = _STATES.get(trial.state, TrialState.PRUNED)
+        state = TrialState.COMPLETE if trial.number == leader else _STATES.get(trial.state, TrialState.PRUNED)
         target.add_trial(
             optuna.trial.create_trial(
                 state=state,
