@@ -83,7 +83,7 @@ def test_another_space_is_refused(tmp_path):
 
 def test_a_second_controller_is_refused(tmp_path):
     with study_of(storage=tmp_path / "s"):
-        with pytest.raises(bapi.StoreError, match="is running this study already"):
+        with pytest.raises(bapi.StoreError, match="this process is running this study already; close it"):
             study_of(storage=tmp_path / "s")
         assert bapi.open_study(tmp_path / "s.bapi").state == "running"
 

@@ -58,6 +58,10 @@ void write_holder(int fd, const std::filesystem::path& file) {
 
 std::string complaint(const std::filesystem::path& directory, const StudyLock::Holder& holder) {
   if (holder.pid == 0) return fmt::format("{}: another bapi is running this study", directory.string());
+  if (holder.pid == ::getpid() && holder.host == host_name()) {
+    return fmt::format("{}: this process is running this study already; close it before it is opened again",
+                       directory.string());
+  }
   return fmt::format(
       "{}: process {} on {} is running this study already. Watch it with `bapi status`, or end it with `kill -INT {}` "
       "and run again",
