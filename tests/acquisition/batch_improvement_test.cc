@@ -110,12 +110,48 @@ TEST_P(BatchGradient, AgreesWithDifferences) {
   }
 }
 
+TEST_P(BatchGradient, OfValuesWithoutSlopesAgreesWithDifferences) {
+  const auto& [score, averaging, monotone] = GetParam();
+  const Setting s = setting(5, 3, monotone);
+  BatchImprovement growing = batch(s, 32, {.score = score, .averaging = averaging, .pi_temperature = 0.3});
+  for (int points = 0; points <= 2; ++points) {
+    Rows values = s.points[2].select({s.points[2].size() - 1});
+    values.append(values);
+    values.x.row(1).array() *= 0.9;
+    const auto objective = [&](const Rows& rows) { return growing.objective(growing.prepare_values(rows)); };
+    const BatchImprovement::Gradients at = growing.objective_gradients(growing.prepare_values(values));
+    EXPECT_LT((at.values - objective(values)).cwiseAbs().maxCoeff(), 1e-12);
+    for (int j = 0; j < 3; ++j) {
+      const double h = 1e-5;
+      Rows up = values;
+      Rows down = values;
+      up.x.col(j).array() += h;
+      down.x.col(j).array() -= h;
+      const Vector difference = (objective(up) - objective(down)) / (2 * h);
+      for (int i = 0; i < 2; ++i) {
+        EXPECT_NEAR(at.gradients(j, i), difference[i], 1e-4 * (1.0 + std::abs(difference[i])));
+      }
+    }
+    growing.add(s.points[static_cast<std::size_t>(points)]);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Scores,
     BatchGradient,
     testing::Combine(testing::Values(BatchScore::improvement, BatchScore::upper_bound, BatchScore::probability),
                      testing::Values(Averaging::sampled, Averaging::integrated),
                      testing::Values(Monotonicity::off, Monotonicity::on)));
+
+TEST(BatchImprovement, OfValuesIsTheSameWhereThereIsNoConstraint) {
+  const Setting s = setting(9, 3, Monotonicity::off);
+  BatchImprovement growing = batch(s, 64, {.counting = Counting::gain});
+  for (const Rows& point : s.points) {
+    EXPECT_NEAR(growing.objective(growing.prepare_values(point))[0], growing.log_scores({point})[0], 1e-9);
+    const double score = growing.scores({point})[0];
+    EXPECT_EQ(growing.add(point), score);
+  }
+}
 
 TEST(BatchImprovement, LogScoreIsFiniteFarBelowTheBest) {
   Setting s = setting(6, 1, Monotonicity::on);

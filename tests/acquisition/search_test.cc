@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "bapi/base/error.h"
@@ -45,6 +46,26 @@ TEST(Search, FindsTheHigherOfTwoHills) {
   ASSERT_FALSE(found.empty());
   EXPECT_LT((found.front().x - hills.top).norm(), 0.02);
   for (std::size_t i = 1; i < found.size(); ++i) EXPECT_LE(found[i].score, found[i - 1].score);
+}
+
+TEST(Search, ClimbsTheScoreOnlyFromTheBestEndsOfAnApproximation) {
+  const Hills hills;
+  Hills near = hills;  // the same hills, a little aside
+  near.top.array() += 0.05;
+  near.other.array() -= 0.05;
+  SearchObjective objective = hills.objective();
+  objective.approach = near.objective().ascend;
+  Eigen::Index most = 0;
+  objective.ascend = [&, climb = hills.objective().ascend](const Matrix& p, Vector& v, Matrix& g) {
+    most = std::max(most, p.cols());
+    climb(p, v, g);
+  };
+  Rng rng(3);
+  const std::vector<ScoredPoint> found =
+      search_cube(objective, 3, Matrix(3, 0), {}, {.raw_points = 64, .starts = 6, .finalists = 1}, rng);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(most, 1);
+  EXPECT_LT((found.front().x - hills.top).norm(), 0.01);
 }
 
 TEST(Search, ScoresOnlyDecodedPoints) {

@@ -63,6 +63,33 @@ TEST(Normal, QuantileInvertsTheDistribution) {
   EXPECT_NEAR(normal_quantile(0.5), 0.0, 1e-16);
 }
 
+TEST(Normal, DensityAndDistributionTogetherAreThoseOneByOne) {
+  for (double z = -37.0; z <= 37.0; z += 0.37) {
+    const NormalPoint at = normal_pdf_and_cdf(z);
+    EXPECT_NEAR(at.pdf, normal_pdf(z), 1e-15 * (2.0 + z * z) * normal_pdf(z)) << z;
+    EXPECT_NEAR(at.cdf, normal_cdf(z), 1e-15 * (2.0 + z * z) * normal_cdf(z)) << z;
+  }
+}
+
+TEST(Normal, DrawsAboveABoundLeaveTheAskedShareBelowThem) {
+  for (const double bound : {-1e200, -30.0, -8.0, -2.5, -0.3, 0.0, 0.4, 2.0, 4.99, 5.0, 9.0, 40.0}) {
+    const NormalTail tail = normal_tail_and_hazard(bound);
+    for (const double u : {1e-9, 0.001, 0.3, 0.5, 0.77, 0.999, 1.0 - 1e-9}) {
+      const NormalTailDraw draw = normal_tail_draw(bound, u);
+      EXPECT_GE(draw.z, bound);
+      EXPECT_NEAR(draw.log_tail, tail.log_tail, 1e-13 * (1.0 - tail.log_tail)) << bound;
+      EXPECT_NEAR(draw.hazard, tail.hazard, 1e-12 * tail.hazard) << bound;
+      // log Q(z) = log Q(bound) + log(1 - u); where z is far below 0, the share below it is the one with digits.
+      if (draw.z > -1.0) {
+        EXPECT_NEAR(log_normal_tail(draw.z), tail.log_tail + std::log1p(-u), 1e-12 * (1.0 + bound * bound)) << bound;
+      } else {
+        const double below = normal_cdf(bound) + u * normal_tail(bound);
+        EXPECT_NEAR(normal_cdf(draw.z), below, 1e-11 * below) << bound << ' ' << u;
+      }
+    }
+  }
+}
+
 TEST(Normal, IntervalsAddUp) {
   for (const double a : {-20.0, -3.0, -0.1, 0.0, 2.0, 15.0}) {
     const double middle = a + 0.4;

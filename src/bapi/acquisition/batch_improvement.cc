@@ -19,6 +19,9 @@ namespace {
 
 double sigmoid(double t) { return t >= 0.0 ? 1.0 / (1.0 + std::exp(-t)) : std::exp(t) / (1.0 + std::exp(t)); }
 
+// Below this, in standard deviations, phi(z) + z Phi(z) loses more than three digits to cancellation.
+constexpr double kFarBelow = -20.0;
+
 // Candidates are scored in blocks of this many: large enough for blocked solves, small enough for the cache.
 constexpr std::size_t kBlock = 64;
 
@@ -34,6 +37,23 @@ void BatchOptions::validate() const {
   require(resample_share >= 0.0 && resample_share <= 1.0,
           fmt::format("acquisition.resample_share = {}, must be in [0, 1]", resample_share));
   require(pi_temperature >= 0.0, fmt::format("acquisition.pi_temperature = {}, must not be negative", pi_temperature));
+}
+
+struct BatchImprovement::Seen {
+  Vector mean;     // N, given the draw
+  double sd;       // given the draw
+  Vector weights;  // N, sum 1
+  Vector log_weights;
+  double expectation;  // given the data alone
+};
+
+BatchImprovement::Seen BatchImprovement::seen(const DrawExtension& at) {
+  return {
+      at.mean, at.sd, normalised_weights(at.log_weights), at.log_weights, at.expectation[at.expectation.size() - 1]};
+}
+
+BatchImprovement::Seen BatchImprovement::seen(const PreparedValues& values, const ValueExtension& at, Eigen::Index i) {
+  return {at.mean.col(i), at.sd[i], normalised_weights(at.log_weights), at.log_weights, values.expectation[i]};
 }
 
 // value_j with its derivatives: value_j depends on x through the draw's mean and sd, and for q-UCB through the centre.
@@ -66,29 +86,28 @@ double BatchImprovement::before(Eigen::Index draw) const {
 }
 
 // Centre of the upper bound: the posterior mean, constrained where there is a constraint.
-double BatchImprovement::centre_of(const DrawExtension& at, const Vector& weights) const {
-  if (draws_.slopes().size() == 0) return at.expectation[0];
-  return weights.dot(at.mean);
+double BatchImprovement::centre_of(const Seen& at) const {
+  return draws_.slopes().size() == 0 ? at.expectation : at.weights.dot(at.mean);
 }
 
-BatchImprovement::PerDraw BatchImprovement::per_draw(const DrawExtension& at) const {
+BatchImprovement::PerDraw BatchImprovement::per_draw(const Seen& at) const {
   const Eigen::Index n = at.mean.size();
   PerDraw result{Vector(n), Vector::Zero(n), Vector::Zero(n), Vector::Zero(n), 0.0};
   const auto normals = draws_.base().normals.col(draws_.points()).head(n);
   if (options_.score == BatchScore::improvement && options_.averaging == Averaging::integrated) {
     for (Eigen::Index j = 0; j < n; ++j) {
       const double z = (at.mean[j] - reached_[j]) / at.sd;
-      const double cdf = normal_cdf(z);
-      const double pdf = normal_pdf(z);
-      result.value[j] =
-          before(j) + (z < -5.0 ? expected_improvement(at.mean[j], at.sd, reached_[j]) : at.sd * (pdf + z * cdf));
+      const auto [pdf, cdf] = normal_pdf_and_cdf(z);
+      const double gain =
+          z < kFarBelow ? expected_improvement(at.mean[j], at.sd, reached_[j]) : at.sd * (pdf + z * cdf);
+      result.value[j] = before(j) + gain;
       result.mean_slope[j] = cdf;
       result.sd_slope[j] = pdf;
     }
     return result;
   }
   const double width = std::sqrt(options_.ucb_beta * std::numbers::pi / 2.0);
-  if (options_.score == BatchScore::upper_bound) result.centre = centre_of(at, normalised_weights(at.log_weights));
+  if (options_.score == BatchScore::upper_bound) result.centre = centre_of(at);
   for (Eigen::Index j = 0; j < n; ++j) {
     const double f = at.mean[j] + at.sd * normals[j];
     double own = f;
@@ -123,11 +142,9 @@ BatchImprovement::PerDraw BatchImprovement::per_draw(const DrawExtension& at) co
   return result;
 }
 
-double BatchImprovement::score_of(const DrawExtension& at) const {
-  return normalised_weights(at.log_weights).dot(per_draw(at).value);
-}
+double BatchImprovement::score_of(const Seen& at) const { return at.weights.dot(per_draw(at).value); }
 
-double BatchImprovement::log_score_of(const DrawExtension& at) const {
+double BatchImprovement::log_score_of(const Seen& at) const {
   const double score = score_of(at);
   if (options_.averaging == Averaging::sampled || score > 1e-200) return std::log(score);
   // Underflow: the same average in log space.
@@ -142,7 +159,7 @@ Vector BatchImprovement::scores(const std::vector<Rows>& candidates, int draws) 
   Vector result(static_cast<Eigen::Index>(candidates.size()));
   Eigen::Index i = 0;
   for (std::size_t first = 0; first < candidates.size(); first += kBlock) {
-    for (const DrawExtension& at : draws_.extend(block_of(candidates, first), draws)) result[i++] = score_of(at);
+    for (const DrawExtension& at : draws_.extend(block_of(candidates, first), draws)) result[i++] = score_of(seen(at));
   }
   return result;
 }
@@ -151,7 +168,8 @@ Vector BatchImprovement::log_scores(const std::vector<Rows>& candidates, int dra
   Vector result(static_cast<Eigen::Index>(candidates.size()));
   Eigen::Index i = 0;
   for (std::size_t first = 0; first < candidates.size(); first += kBlock) {
-    for (const DrawExtension& at : draws_.extend(block_of(candidates, first), draws)) result[i++] = log_score_of(at);
+    for (const DrawExtension& at : draws_.extend(block_of(candidates, first), draws))
+      result[i++] = log_score_of(seen(at));
   }
   return result;
 }
@@ -165,8 +183,9 @@ BatchImprovement::Gradients BatchImprovement::score_gradients(const std::vector<
     const auto column = static_cast<Eigen::Index>(i);
     const DrawExtension& at = extensions[i];
     const DrawGradient& slope = gradients[i];
-    const Vector weights = normalised_weights(at.log_weights);
-    const PerDraw each = per_draw(at);
+    const Seen moments = seen(at);
+    const Vector& weights = moments.weights;
+    const PerDraw each = per_draw(moments);
     const double value = weights.dot(each.value);
     const Vector deviation = (each.value.array() - value) * weights.array();
     result.values[column] = value;
@@ -200,10 +219,8 @@ BatchImprovement::Prepared BatchImprovement::prepare(const std::vector<Rows>& ca
 
 Vector BatchImprovement::objective(const Prepared& candidates, int draws) const {
   std::vector<double> values;
-  const bool logs = options_.score == BatchScore::improvement;
   for (const PreparedPoints& block : candidates) {
-    for (const DrawExtension& at : draws_.extend(block, draws))
-      values.push_back(logs ? log_score_of(at) : score_of(at));
+    for (const DrawExtension& at : draws_.extend(block, draws)) values.push_back(objective_of(seen(at)));
   }
   return Eigen::Map<const Vector>(values.data(), static_cast<Eigen::Index>(values.size()));
 }
@@ -214,24 +231,67 @@ Vector BatchImprovement::objective(const std::vector<Rows>& candidates, int draw
 
 BatchImprovement::Gradients BatchImprovement::objective_gradients(const std::vector<Rows>& candidates,
                                                                   int draws) const {
-  Gradients result = score_gradients(candidates, draws);
-  if (options_.score != BatchScore::improvement) return result;
-  for (Eigen::Index i = 0; i < result.values.size(); ++i) {
-    // A score that underflowed gives no direction; -inf tells the ascent to turn back.
-    result.gradients.col(i) = result.values[i] > 0.0 ? Vector(result.gradients.col(i) / result.values[i])
-                                                     : Vector(Vector::Zero(result.gradients.rows()));
-    result.values[i] = std::log(result.values[i]);
-  }
+  return in_units_of_objective(score_gradients(candidates, draws));
+}
+
+// As long as there is no point, all draws say the same of a value, and one of them is enough unless the value itself is
+// drawn.
+int BatchImprovement::draws_to_use(int draws) const {
+  const bool drawn = options_.score != BatchScore::improvement || options_.averaging == Averaging::sampled;
+  return draws_.points() == 0 && !drawn ? 1 : draws;
+}
+
+Vector BatchImprovement::objective(const PreparedValues& candidates, int draws) const {
+  const ValueExtension extension = draws_.extend_values(candidates, draws_to_use(draws));
+  Vector result(candidates.rows.size());
+  for (Eigen::Index i = 0; i < result.size(); ++i) result[i] = objective_of(seen(candidates, extension, i));
   return result;
 }
 
-void BatchImprovement::add(const Rows& point) {
+BatchImprovement::Gradients BatchImprovement::objective_gradients(const PreparedValues& candidates, int draws) const {
+  const ValueExtension extension = draws_.extend_values(candidates, draws_to_use(draws));
+  const Eigen::Index count = candidates.rows.size();
+  Gradients result{Vector(count), {}};
+  ValueSlopes slopes{Matrix(extension.mean.rows(), count), Vector(count), Vector::Zero(count)};
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const Seen at = seen(candidates, extension, i);
+    const PerDraw each = per_draw(at);
+    result.values[i] = at.weights.dot(each.value);
+    slopes.mean.col(i) = at.weights.cwiseProduct(each.mean_slope);
+    slopes.sd[i] = at.weights.dot(each.sd_slope);
+    // Where the score has a centre, it moves too.
+    const double centre = at.weights.dot(each.centre_slope);
+    if (draws_.slopes().size() > 0) {
+      slopes.mean.col(i) += centre * at.weights;
+    } else {
+      slopes.expectation[i] = centre;
+    }
+  }
+  result.gradients = draws_.contracted_gradients(candidates, extension, slopes);
+  return in_units_of_objective(std::move(result));
+}
+
+double BatchImprovement::objective_of(const Seen& at) const {
+  return options_.score == BatchScore::improvement ? log_score_of(at) : score_of(at);
+}
+
+BatchImprovement::Gradients BatchImprovement::in_units_of_objective(Gradients score) const {
+  if (options_.score != BatchScore::improvement) return score;
+  for (Eigen::Index i = 0; i < score.values.size(); ++i) {
+    // A score that underflowed gives no direction; -inf tells the ascent to turn back.
+    score.gradients.col(i) *= score.values[i] > 0.0 ? 1.0 / score.values[i] : 0.0;
+    score.values[i] = std::log(score.values[i]);
+  }
+  return score;
+}
+
+double BatchImprovement::add(const Rows& point) {
   const DrawExtension next = draws_.extend({point}).front();
+  const double score = score_of(seen(next));
   const Vector normals = draws_.base().normals.col(draws_.points());
   const Vector f = next.mean + next.sd * normals;
   const double width = std::sqrt(options_.ucb_beta * std::numbers::pi / 2.0);
-  const double centre =
-      options_.score == BatchScore::upper_bound ? centre_of(next, normalised_weights(next.log_weights)) : 0.0;
+  const double centre = options_.score == BatchScore::upper_bound ? centre_of(seen(next)) : 0.0;
   for (Eigen::Index j = 0; j < f.size(); ++j) {
     double own = f[j];
     if (options_.score == BatchScore::upper_bound) own = centre + width * std::abs(f[j] - centre);
@@ -244,10 +304,11 @@ void BatchImprovement::add(const Rows& point) {
   draws_.append(next);
   const double effective = effective_size(draws_.log_weights());
   least_effective_draws_ = std::min(least_effective_draws_, effective);
-  if (effective >= options_.resample_share * draws_.draws()) return;
+  if (effective >= options_.resample_share * draws_.draws()) return score;
   const Vector before = reached_;
   const std::vector<Eigen::Index> source = draws_.resample();
   for (std::size_t i = 0; i < source.size(); ++i) reached_[static_cast<Eigen::Index>(i)] = before[source[i]];
+  return score;
 }
 
 }  // namespace bapi

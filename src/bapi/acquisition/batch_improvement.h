@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "bapi/gp/joint_draws.h"
@@ -68,19 +69,30 @@ class BatchImprovement {
   Vector objective(const std::vector<Rows>& candidates, int draws = 0) const;
   Gradients objective_gradients(const std::vector<Rows>& candidates, int draws = 0) const;
 
-  // Adds the point; its draws stay, unless they are resampled.
-  void add(const Rows& point);
+  // The same of candidates without slopes of their own: an approximation to look around with.
+  PreparedValues prepare_values(Rows values) const { return draws_.prepare_values(std::move(values)); }
+  Vector objective(const PreparedValues& candidates, int draws = 0) const;
+  Gradients objective_gradients(const PreparedValues& candidates, int draws = 0) const;
+
+  // Adds the point and returns its score; its draws stay, unless they are resampled.
+  double add(const Rows& point);
 
   // The least number of draws that carried the weight after any point was added.
   double least_effective_draws() const { return least_effective_draws_; }
 
  private:
+  struct Seen;     // what the draws say about the value of one candidate
   struct PerDraw;  // score of each draw, and its derivatives in mean, sd and weight
-  PerDraw per_draw(const DrawExtension& at) const;
+  static Seen seen(const DrawExtension& at);
+  static Seen seen(const PreparedValues& values, const ValueExtension& at, Eigen::Index i);
+  PerDraw per_draw(const Seen& at) const;
   double before(Eigen::Index draw) const;  // worth of the points before, as far as it counts
-  double centre_of(const DrawExtension& at, const Vector& weights) const;
-  double score_of(const DrawExtension& at) const;
-  double log_score_of(const DrawExtension& at) const;
+  double centre_of(const Seen& at) const;
+  double score_of(const Seen& at) const;
+  double log_score_of(const Seen& at) const;
+  double objective_of(const Seen& at) const;
+  int draws_to_use(int draws) const;
+  Gradients in_units_of_objective(Gradients score) const;
 
   JointDraws draws_;
   double best_;

@@ -27,20 +27,6 @@ Matrix decoded(Matrix points, const Decoder& decode) {
   return points;
 }
 
-Matrix raw_points(int dimensions, const Matrix& anchors, int count, Rng& rng) {
-  const Eigen::Index near = anchors.cols() * (1 + kPerAnchor);
-  Matrix points(dimensions, count + near);
-  points.leftCols(count) = scrambled_sobol_points(count, dimensions, rng).transpose();
-  Eigen::Index next = count;
-  for (Eigen::Index a = 0; a < anchors.cols(); ++a) {
-    points.col(next++) = anchors.col(a);
-    for (int k = 0; k < kPerAnchor; ++k, ++next) {
-      for (int j = 0; j < dimensions; ++j) points(j, next) = std::clamp(anchors(j, a) + kNear * rng.normal(), 0.0, 1.0);
-    }
-  }
-  return points;
-}
-
 // Indices by falling score, those that are not finite left out; ties in the order given.
 std::vector<Eigen::Index> ranking(const Vector& scores) {
   std::vector<Eigen::Index> order(static_cast<std::size_t>(scores.size()));
@@ -64,12 +50,55 @@ Matrix best_distinct(const Matrix& points, const std::vector<Eigen::Index>& orde
   return result;
 }
 
+struct Ends {
+  Matrix points;  // d x m
+  Vector values;
+};
+
+Ends climbed(const BatchObjective& objective, const Matrix& starts, const MaximizeOptions& options) {
+  const Box cube{Vector::Zero(starts.rows()), Vector::Ones(starts.rows())};
+  Ends ends{starts, Vector(starts.cols())};
+  Eigen::Index i = 0;
+  for (const MaximizeSummary& ascent : maximize_together(objective, cube, starts, options)) {
+    ends.points.col(i) = ascent.x;
+    ends.values[i++] = ascent.value;
+  }
+  return ends;
+}
+
+// Best first, no two the same.
+std::vector<ScoredPoint> scored(const Matrix& points, const Vector& scores) {
+  std::vector<ScoredPoint> found;
+  for (const Eigen::Index i : ranking(scores)) {
+    const bool is_new =
+        std::none_of(found.begin(), found.end(), [&](const ScoredPoint& p) { return p.x == points.col(i); });
+    if (is_new) found.push_back({points.col(i), scores[i]});
+  }
+  return found;
+}
+
 }  // namespace
 
 void SearchOptions::validate() const {
   require(raw_points >= 1, fmt::format("search.raw_points = {}, must be at least 1", raw_points));
   require(starts >= 1, fmt::format("search.starts = {}, must be at least 1", starts));
+  require(finalists >= 1, fmt::format("search.finalists = {}, must be at least 1", finalists));
   ascent.validate();
+  approach.validate();
+}
+
+Matrix screen_points(int dimensions, const Matrix& anchors, int count, const Decoder& decode, Rng& rng) {
+  const Eigen::Index near = anchors.cols() * (1 + kPerAnchor);
+  Matrix points(dimensions, count + near);
+  points.leftCols(count) = scrambled_sobol_points(count, dimensions, rng).transpose();
+  Eigen::Index next = count;
+  for (Eigen::Index a = 0; a < anchors.cols(); ++a) {
+    points.col(next++) = anchors.col(a);
+    for (int k = 0; k < kPerAnchor; ++k, ++next) {
+      for (int j = 0; j < dimensions; ++j) points(j, next) = std::clamp(anchors(j, a) + kNear * rng.normal(), 0.0, 1.0);
+    }
+  }
+  return decoded(std::move(points), decode);
 }
 
 std::vector<ScoredPoint> search_cube(const SearchObjective& objective,
@@ -79,36 +108,27 @@ std::vector<ScoredPoint> search_cube(const SearchObjective& objective,
                                      const SearchOptions& options,
                                      Rng& rng) {
   options.validate();
-  return search_among(objective, raw_points(dimensions, anchors, options.raw_points, rng), decode, options);
+  return search_among(objective, screen_points(dimensions, anchors, options.raw_points, decode, rng), decode, options);
 }
 
 std::vector<ScoredPoint> search_among(const SearchObjective& objective,
-                                      const Matrix& screen_points,
+                                      const Matrix& screen,
                                       const Decoder& decode,
                                       const SearchOptions& options) {
   options.validate();
-  const Eigen::Index dimensions = screen_points.rows();
-  const Matrix screen = decoded(screen_points, decode);
-  const std::vector<Eigen::Index> order = ranking(objective.screen(screen));
-  const Matrix starts = best_distinct(screen, order, options.starts);
+  Matrix starts = best_distinct(screen, ranking(objective.screen(screen)), options.starts);
   if (starts.cols() == 0) return {};
 
-  const Box cube{Vector::Zero(dimensions), Vector::Ones(dimensions)};
-  const std::vector<MaximizeSummary> ascents = maximize_together(objective.ascend, cube, starts, options.ascent);
-  Matrix ends(dimensions, 2 * starts.cols());
-  ends.leftCols(starts.cols()) = starts;
-  for (std::size_t i = 0; i < ascents.size(); ++i) {
-    ends.col(starts.cols() + static_cast<Eigen::Index>(i)) = ascents[i].x;
+  Matrix ends = starts;
+  if (objective.approach) {
+    const Ends near = climbed(objective.approach, starts, options.approach);
+    ends = best_distinct(near.points, ranking(near.values), options.finalists);
+    starts.conservativeResize(Eigen::NoChange, std::min<Eigen::Index>(starts.cols(), options.finalists));
   }
-  ends = decoded(std::move(ends), decode);
-  const Vector scores = objective.score(ends);
-  std::vector<ScoredPoint> found;
-  for (const Eigen::Index i : ranking(scores)) {
-    const bool is_new =
-        std::none_of(found.begin(), found.end(), [&](const ScoredPoint& p) { return p.x == ends.col(i); });
-    if (is_new) found.push_back({ends.col(i), scores[i]});
-  }
-  return found;
+  ends = climbed(objective.ascend, ends, options.ascent).points;
+  Matrix found(starts.rows(), starts.cols() + ends.cols());
+  found << starts, decoded(std::move(ends), decode);
+  return scored(found, objective.score(found));
 }
 
 }  // namespace bapi

@@ -16,7 +16,11 @@ struct SearchOptions {
   // Of these, how many of the best are improved by an ascent.
   int starts = 4;
 
+  // Where there is an approximation to approach the maxima by, how many of its best ends climb the score itself.
+  int finalists = 2;
+
   MaximizeOptions ascent{.max_iterations = 30, .relative_tolerance = 1e-5, .gradient_tolerance = 1e-5};
+  MaximizeOptions approach{.max_iterations = 30, .relative_tolerance = 1e-2, .gradient_tolerance = 1e-3};
 
   void validate() const;
 };
@@ -34,6 +38,9 @@ struct SearchObjective {
 
   // The score with gradients.
   BatchObjective ascend;
+
+  // A cheap approximation of it, if there is one: all starts climb this, and only the best ends climb the score.
+  BatchObjective approach = {};
 };
 
 struct ScoredPoint {
@@ -51,7 +58,10 @@ std::vector<ScoredPoint> search_cube(const SearchObjective& objective,
                                      const SearchOptions& options,
                                      Rng& rng);
 
-// The same with a screen of the caller's own, d x m; options.raw_points does not matter.
+// Its screen: so many points spread over the cube, the anchors and points near them, all valid.
+Matrix screen_points(int dimensions, const Matrix& anchors, int count, const Decoder& decode, Rng& rng);
+
+// The same with a screen of the caller's own, d x m, of valid points; options.raw_points does not matter.
 std::vector<ScoredPoint> search_among(const SearchObjective& objective,
                                       const Matrix& screen,
                                       const Decoder& decode,

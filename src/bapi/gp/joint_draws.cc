@@ -67,7 +67,6 @@ JointDraws::JointDraws(const ExactGp& gp, SlopeConstraint slopes, BaseSamples ba
   const int s = slopes_.size();
   check(base_.uniforms.rows() == base_.normals.rows() && base_.uniforms.cols() == s * base_.normals.cols(),
         "joint draws: uniforms and normals do not fit");
-  log_survival_ = base_.uniforms.unaryExpr([](double u) { return std::log1p(-u); });
   plain_normals_ = base_.uniforms.unaryExpr([](double u) { return normal_quantile(u); });
   alpha_ = gp.alpha();
   rows_.x.resize(0, gp.rows().dim());
@@ -94,6 +93,56 @@ PreparedPoints JointDraws::prepare(const std::vector<Rows>& rows) const {
   return points;
 }
 
+// Covariance of `rows` with the rows appended so far, whitened.
+Matrix JointDraws::above_of(const Rows& rows, const Matrix& whitened) const {
+  if (factor_.rows() == 0) return Matrix(0, rows.size());
+  Matrix above = gp_.covariance().cross(rows_, rows);
+  above.noalias() -= whitened_.transpose() * whitened;
+  factor_.triangularView<Eigen::Lower>().solveInPlace(above);
+  return above;
+}
+
+PreparedValues JointDraws::prepare_values(Rows rows) const {
+  PreparedValues values{.rows = std::move(rows), .whitened = {}, .expectation = {}, .variance = {}};
+  values.whitened = gp_.whitened_cross(values.rows);
+  values.expectation = gp_.prior_mean(values.rows) + values.whitened.transpose() * gp_.residual();
+  values.variance = gp_.covariance().variances(values.rows) - values.whitened.colwise().squaredNorm().transpose();
+  values.variance.array() += corner_prior_(slopes_.size(), slopes_.size());
+  return values;
+}
+
+ValueExtension JointDraws::extend_values(const PreparedValues& values, int draws) const {
+  const int used = draws == 0 ? this->draws() : std::min(draws, this->draws());
+  const double jitter = corner_prior_(slopes_.size(), slopes_.size());
+  ValueExtension next;
+  next.above = above_of(values.rows, values.whitened);
+  next.mean = values.expectation.transpose().replicate(used, 1);
+  if (next.above.rows() > 0) next.mean.noalias() += zeta_.topRows(used) * next.above;
+  const Vector variance = values.variance - next.above.colwise().squaredNorm().transpose();
+  next.sd = variance.cwiseMax(jitter).cwiseSqrt();
+  next.log_weights = log_weights_.head(used);
+  return next;
+}
+
+// With mean_j = prior + V^T b + above^T zeta_j and sd^2 = k - V^T V - above^T above, every derivative leads through dV
+// and d above to dK(Z, row) and dK(appended rows, row), of which each point needs one contraction.
+Matrix JointDraws::contracted_gradients(const PreparedValues& values,
+                                        const ValueExtension& at,
+                                        const ValueSlopes& slopes) const {
+  const Vector per_sd = slopes.sd.cwiseQuotient(at.sd);
+  const Vector total = slopes.expectation + slopes.mean.colwise().sum().transpose();
+  Matrix over_data = gp_.residual() * total.transpose() - values.whitened * per_sd.asDiagonal();
+  Matrix gradients = Matrix::Zero(values.rows.dim(), values.rows.size());
+  if (factor_.rows() > 0) {
+    Matrix over_rows = zeta_.topRows(at.mean.rows()).transpose() * slopes.mean - at.above * per_sd.asDiagonal();
+    factor_.triangularView<Eigen::Lower>().transpose().solveInPlace(over_rows);
+    over_data.noalias() -= whitened_ * over_rows;
+    gradients = gp_.covariance().contracted_x_gradient(rows_, values.rows, over_rows);
+  }
+  over_data = gp_.factor().solve_lower_transposed(std::move(over_data));
+  return gradients + gp_.covariance().contracted_x_gradient(gp_.rows(), values.rows, over_data);
+}
+
 std::vector<DrawExtension> JointDraws::extend(const std::vector<Rows>& rows, int draws) const {
   return extend(prepare(rows), draws);
 }
@@ -101,12 +150,7 @@ std::vector<DrawExtension> JointDraws::extend(const std::vector<Rows>& rows, int
 std::vector<DrawExtension> JointDraws::extend(const PreparedPoints& points, int draws) const {
   check(points_ < capacity(), "joint draws: no base samples are left");
   if (points.rows.empty()) return {};
-  Matrix above(factor_.rows(), points.all.size());
-  if (factor_.rows() > 0) {
-    above = gp_.covariance().cross(rows_, points.all);
-    above.noalias() -= whitened_.transpose() * points.whitened;
-    factor_.triangularView<Eigen::Lower>().solveInPlace(above);
-  }
+  const Matrix above = above_of(points.all, points.whitened);
   std::vector<DrawExtension> extensions;
   extensions.reserve(points.rows.size());
   const int per_point = slopes_.size() + 1;
@@ -151,10 +195,10 @@ DrawExtension JointDraws::extend_one(Rows rows, Matrix whitened, const Matrix& a
         next.bound_hazard(j, k) = 0.0;
         continue;
       }
-      const NormalTail tail = normal_tail_and_hazard(bound);
-      next.bound_hazard(j, k) = tail.hazard;
-      next.log_weights[j] += tail.log_tail;
-      next.zeta(j, k) = std::max(bound, normal_tail_quantile(tail.log_tail + log_survival_(j, column + k)));
+      const NormalTailDraw draw = normal_tail_draw(bound, base_.uniforms(j, column + k));
+      next.bound_hazard(j, k) = draw.hazard;
+      next.log_weights[j] += draw.log_tail;
+      next.zeta(j, k) = draw.z;
     }
   }
   if (s > 0) centre.col(s).noalias() += next.zeta * next.corner.row(s).head(s).transpose();
@@ -194,14 +238,11 @@ DrawGradient JointDraws::gradient_of(const DrawExtension& at, const Matrix& solv
   std::vector<Matrix> over_rows;
   if (m > 0) over_rows = gp_.covariance().contracted_x_gradients(rows_, at.rows, Matrix::Identity(m, m));
 
-  // d zeta / d bound = hazard(bound) / hazard(zeta).
-  Matrix ratio(n, s);
-  for (int k = 0; k < s; ++k) {
-    for (Eigen::Index j = 0; j < n; ++j) {
-      const double hazard = at.bound_hazard(j, k);
-      ratio(j, k) = hazard == 0.0 ? 0.0 : hazard / normal_hazard(at.zeta(j, k));
-    }
-  }
+  // d zeta / d bound = hazard(bound) / hazard(zeta), and Q(zeta) = (1 - u) Q(bound).
+  const auto uniforms = base_.uniforms.middleCols(static_cast<Eigen::Index>(points_) * s, s).topRows(n);
+  const Matrix ratio =
+      (at.bound_hazard.array() == 0.0)
+          .select(0.0, (1.0 - uniforms.array()) * (0.5 * (at.zeta.array().square() - at.bound.array().square())).exp());
 
   Matrix dzeta(n, s);
   for (Eigen::Index j = 0; j < d; ++j) {

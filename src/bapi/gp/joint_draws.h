@@ -49,6 +49,30 @@ struct DrawGradient {
   Vector sd;           // d
 };
 
+// q values with their covariances with the data solved for.
+struct PreparedValues {
+  Rows rows;           // one value each
+  Matrix whitened;     // L^-1 K(Z, rows), n x q
+  Vector expectation;  // given the data alone
+  Vector variance;
+};
+
+// What each draw of the points appended before says about q further values if no slopes of theirs are constrained. Far
+// cheaper than a DrawExtension and close to it: the constraint moves neighbouring values alike.
+struct ValueExtension {
+  Matrix above;        // covariance with the rows appended before, whitened, m x q
+  Matrix mean;         // N x q, of the value given the draw
+  Vector sd;           // q
+  Vector log_weights;  // N, of the points before
+};
+
+// Derivatives of one function per point in what its extension holds.
+struct ValueSlopes {
+  Matrix mean;         // N x q
+  Vector sd;           // q
+  Vector expectation;  // q
+};
+
 // Weighted draws of the values of several points under the slope constraint at each of them. Rows are appended to the
 // joint Cholesky factor in the order slopes(x1), f(x1), slopes(x2), f(x2), ...: every slope is a truncated draw and
 // multiplies the weight by the probability of its interval, every value is a plain draw.
@@ -80,6 +104,13 @@ class JointDraws {
   // Gradients of extensions, in the same order, on the draws that they use.
   std::vector<DrawGradient> gradients(const std::vector<DrawExtension>& extensions) const;
 
+  // Values of points given the points appended so far, without slopes of their own; one value row each.
+  PreparedValues prepare_values(Rows rows) const;
+  ValueExtension extend_values(const PreparedValues& values, int draws = 0) const;
+
+  // Column i is the gradient of a function of point i's moments in its x, d x q.
+  Matrix contracted_gradients(const PreparedValues& values, const ValueExtension& at, const ValueSlopes& slopes) const;
+
   // Appends the point. The extension must use all draws.
   void append(const DrawExtension& extension);
 
@@ -89,13 +120,13 @@ class JointDraws {
   std::vector<Eigen::Index> resample();
 
  private:
+  Matrix above_of(const Rows& rows, const Matrix& whitened) const;
   DrawExtension extend_one(Rows rows, Matrix whitened, const Matrix& pending_cross, int draws) const;
   DrawGradient gradient_of(const DrawExtension& extension, const Matrix& solved) const;
 
   const ExactGp& gp_;
   SlopeConstraint slopes_;
   BaseSamples base_;
-  Matrix log_survival_;   // log(1 - uniforms)
   Matrix plain_normals_;  // quantiles of the uniforms: the draws where the constraint does not act
   Matrix corner_prior_;   // covariance of the rows of one point, noise and jitter included: the same at every x
   Vector alpha_;

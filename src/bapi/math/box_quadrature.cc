@@ -125,8 +125,9 @@ class NestedQuadrature {
     result.covariance.resize(1, 1);
     TailMoments tail;
     if (high == kInfinity) {
-      result.log_probability = log_normal_tail(low);
-      tail = normal_tail_moments(low);
+      const NormalTail at = normal_tail_and_hazard(low);
+      result.log_probability = at.log_tail;
+      tail = normal_tail_moments(low, at.hazard);
     } else {
       result.log_probability = log_normal_interval(low, high);
       tail = normal_interval_moments(low, high);

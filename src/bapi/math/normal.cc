@@ -14,6 +14,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSqrtHalf = 0.70710678118654752440;
 constexpr double kSqrtTwoOverPi = 0.79788456080286535588;
 constexpr double kInvSqrtPi = 0.56418958354775628695;
+constexpr double kDensityAtZero = 0.5 * kSqrtTwoOverPi;
 
 // erfcx for x >= 0 as a function of t = 4 / (4 + x) in (0, 1]: smooth up to both ends, so that a table of short
 // polynomials gives full precision at the price of one division.
@@ -83,27 +84,29 @@ double erfcx_right(double x) {
   return table(x);
 }
 
-// z with log Q(z) close to log_q <= log(1/2): Acklam's rational approximations, in q near the middle and in sqrt(-2 log
-// q) in the tail; beyond their range the asymptotic expansion.
+// z with Q(z) = q close to 0.5: Acklam's rational approximation, right to 1e-9 for q in [kTailStart, 1 / 2].
+constexpr double kTailStart = 0.02425;
+double middle_quantile_guess(double q) {
+  const double p = 0.5 - q;
+  const double r = p * p;
+  const double top = ((((-3.969683028665376e+01 * r + 2.209460984245205e+02) * r - 2.759285104469687e+02) * r +
+                       1.383577518672690e+02) *
+                          r -
+                      3.066479806614716e+01) *
+                         r +
+                     2.506628277459239e+00;
+  const double bottom = ((((-5.447609879822406e+01 * r + 1.615858368580409e+02) * r - 1.556989798598866e+02) * r +
+                          6.680131188771972e+01) *
+                             r -
+                         1.328068155288572e+01) *
+                            r +
+                        1.0;
+  return p * top / bottom;
+}
+
+// z with log Q(z) close to log_q <= log(kTailStart): his approximation in sqrt(-2 log q); beyond its range the
+// asymptotic expansion.
 double tail_quantile_guess(double log_q) {
-  constexpr double kLogTail = -3.7193;  // log(0.02425)
-  if (log_q > kLogTail) {
-    const double q = 0.5 - std::exp(log_q);
-    const double r = q * q;
-    const double top = ((((-3.969683028665376e+01 * r + 2.209460984245205e+02) * r - 2.759285104469687e+02) * r +
-                         1.383577518672690e+02) *
-                            r -
-                        3.066479806614716e+01) *
-                           r +
-                       2.506628277459239e+00;
-    const double bottom = ((((-5.447609879822406e+01 * r + 1.615858368580409e+02) * r - 1.556989798598866e+02) * r +
-                            6.680131188771972e+01) *
-                               r -
-                           1.328068155288572e+01) *
-                              r +
-                          1.0;
-    return q * top / bottom;
-  }
   const double t = std::sqrt(-2.0 * log_q);
   if (t > 20.0) return t - (std::log(t) + kLogSqrtTwoPi) / t;
   const double top = ((((-7.784894002430293e-03 * t - 3.223964580411365e-01) * t - 2.400758277161838e+00) * t -
@@ -117,6 +120,13 @@ double tail_quantile_guess(double log_q) {
           t +
       1.0;
   return -top / bottom;
+}
+
+// z >= 0 with Q(z) = q, for q in [1e-100, 1 / 2]: one Newton step from the guess doubles its digits.
+double upper_quantile(double q) {
+  const double z = q > kTailStart ? middle_quantile_guess(q) : tail_quantile_guess(std::log(q));
+  const double scaled = erfcx_right(std::max(0.0, z) * kSqrtHalf);
+  return std::max(0.0, z + 0.5 * scaled / kDensityAtZero - q / (kDensityAtZero * std::exp(-0.5 * z * z)));
 }
 
 // Narrow interval around m, relative to the scale on which phi changes there: the Taylor series about the middle keeps
@@ -146,6 +156,12 @@ double normal_tail(double z) {
 }
 
 double normal_cdf(double z) { return normal_tail(-z); }
+
+NormalPoint normal_pdf_and_cdf(double z) {
+  const double density = std::exp(-0.5 * z * z);
+  const double outer = 0.5 * density * erfcx_right(std::min(std::abs(z), 1e300) * kSqrtHalf);
+  return {kDensityAtZero * density, z < 0.0 ? outer : 1.0 - outer};
+}
 
 double log_normal_tail(double z) { return normal_tail_and_hazard(z).log_tail; }
 
@@ -179,7 +195,8 @@ double normal_tail_quantile(double log_q) {
 
   // A rational guess right to 1e-9, far out the leading asymptotic terms; then Halley steps on log Q, each of which
   // triples the number of right digits.
-  double z = tail_quantile_guess(log_q);
+  const double log_tail_start = -3.7193;  // of kTailStart
+  double z = log_q > log_tail_start ? middle_quantile_guess(std::exp(log_q)) : tail_quantile_guess(log_q);
   for (int i = 0; i < 8; ++i) {
     const NormalTail at = normal_tail_and_hazard(z);
     const double newton = (at.log_tail - log_q) / at.hazard;
@@ -193,6 +210,23 @@ double normal_tail_quantile(double log_q) {
 double normal_quantile(double p) {
   if (p <= 0.5) return -normal_tail_quantile(std::log(p));
   return normal_tail_quantile(std::log1p(-p));
+}
+
+NormalTailDraw normal_tail_draw(double bound, double u) {
+  // Past this the tail is too small for differences of probabilities.
+  constexpr double kFarBound = 5.0;
+  if (!(bound < kFarBound)) {
+    const NormalTail tail = normal_tail_and_hazard(bound);
+    return {tail.log_tail, tail.hazard, std::max(bound, normal_tail_quantile(tail.log_tail + std::log1p(-u)))};
+  }
+  const double density = std::exp(-0.5 * bound * bound);
+  const double outer = 0.5 * density * erfcx_right(std::abs(bound) * kSqrtHalf);
+  const double above = bound < 0.0 ? 1.0 - outer : outer;
+  const double q = (1.0 - u) * above;
+  // P(Z < z), of which few digits would be left in 1 - q.
+  const double p = bound < 0.0 ? outer + u * above : 1.0 - q;
+  const double z = q <= 0.5 ? upper_quantile(q) : -upper_quantile(p);
+  return {bound < 0.0 ? std::log1p(-outer) : std::log(outer), kDensityAtZero * density / above, std::max(bound, z)};
 }
 
 double log_normal_interval(double lower, double upper) {
@@ -225,11 +259,12 @@ double truncated_normal_quantile(double lower, double upper, double u) {
   return std::clamp(z, lower, upper);
 }
 
-TailMoments normal_tail_moments(double lower) {
+TailMoments normal_tail_moments(double lower) { return normal_tail_moments(lower, normal_hazard(lower)); }
+
+TailMoments normal_tail_moments(double lower, double hazard) {
   // Past 30 the difference 1 + l lam - lam^2 of nearly equal numbers is replaced by its asymptotic series; both are
   // then right to 2e-10 relative.
   constexpr double kAsymptoticStart = 30.0;
-  const double hazard = normal_hazard(lower);
   if (hazard == 0.0) return {0.0, 1.0};
   if (lower > kAsymptoticStart) {
     const double inverse = 1.0 / (lower * lower);

@@ -14,6 +14,13 @@ double normal_tail(double z);  // Q(z)
 double log_normal_cdf(double z);
 double log_normal_tail(double z);
 
+// phi and Phi at the price of one of them.
+struct NormalPoint {
+  double pdf = 0.0;
+  double cdf = 0.0;
+};
+NormalPoint normal_pdf_and_cdf(double z);
+
 // Scaled complementary error function exp(x^2) erfc(x); +inf where it overflows (x < -26.6).
 double erfcx(double x);
 
@@ -33,6 +40,15 @@ double normal_quantile(double p);
 // z with log Q(z) = log_q, for log_q <= 0.
 double normal_tail_quantile(double log_q);
 
+// The draw of Z given Z > bound that u in (0, 1) stands for, P(Z < z | Z > bound) = u, with log Q and hazard of the
+// bound.
+struct NormalTailDraw {
+  double log_tail = 0.0;
+  double hazard = 0.0;
+  double z = 0.0;
+};
+NormalTailDraw normal_tail_draw(double bound, double u);
+
 // log P(lower < Z < upper); -inf for an empty interval. The ends may be infinite.
 double log_normal_interval(double lower, double upper);
 
@@ -45,6 +61,7 @@ struct TailMoments {
   double variance = 0.0;
 };
 TailMoments normal_tail_moments(double lower);
+TailMoments normal_tail_moments(double lower, double hazard);  // where the hazard is known
 
 // Moments of Z given lower < Z < upper.
 TailMoments normal_interval_moments(double lower, double upper);

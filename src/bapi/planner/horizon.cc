@@ -34,8 +34,9 @@ constexpr double kFewDraws = 16.0;
 // How many points of the screen are looked at again for later positions.
 constexpr std::size_t kKeptOfScreen = 128;
 
-// How many of a long list are scored on all draws.
-constexpr std::size_t kFinalists = 32;
+// How many of a list compete for a position, and how many of them are scored on all draws.
+constexpr std::size_t kKeptOfList = 32;
+constexpr std::size_t kFinalists = 4;
 
 // Rows of the data that a search looks around: the best values at hand.
 constexpr int kAnchors = 4;
@@ -110,10 +111,9 @@ class Planner {
         if (!shorten(run, horizon.budget_left)) continue;
       }
       predict(run, posterior);
-      run.score = batch_.scores({rows_at(option.x, option.group, problem_.max_epoch)})[0];
+      run.score = batch_.add(rows_at(option.x, option.group, problem_.max_epoch));
       horizon.least_log_probability = std::min(horizon.least_log_probability, posterior.log_probability());
       horizon.budget_left -= run.cost;
-      batch_.add(rows_at(option.x, option.group, problem_.max_epoch));
       if (option.candidate >= 0) open_[static_cast<std::size_t>(option.candidate)] = false;
       horizon.runs.push_back(std::move(run));
       return std::nullopt;
@@ -133,13 +133,12 @@ class Planner {
     return options;
   }
 
-  // The candidates that are still open, scored. A long list is screened on few draws and only its best are scored on
-  // all of them. The work on the data is done once for the whole plan.
+  // The best of the candidates that are still open. They are screened on few draws and the very best scored on all of
+  // them; the others stay behind those. The work on the data is done once for the whole plan.
   std::vector<Option> listed_options() {
     if (problem_.candidates.empty()) return {};
-    const bool is_long = std::ssize(problem_.candidates) > options_.search.starts * 8;
     if (listed_.empty()) listed_ = batch_.prepare(listed_rows());
-    const Vector rough = batch_.objective(listed_, is_long ? options_.screen_draws : 0);
+    const Vector rough = batch_.objective(listed_, options_.screen_draws);
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < open_.size(); ++i) {
       if (open_[i]) order.push_back(i);
@@ -147,19 +146,22 @@ class Planner {
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return rough[static_cast<Eigen::Index>(a)] > rough[static_cast<Eigen::Index>(b)];
     });
-    if (is_long && order.size() > kFinalists) order.resize(kFinalists);
+    if (order.size() > kKeptOfList) order.resize(kKeptOfList);
 
     std::vector<Option> options;
-    std::vector<Rows> rows;
+    std::vector<Rows> finalists;
     for (const std::size_t i : order) {
       const RunCandidate& candidate = problem_.candidates[i];
       options.push_back(
           {candidate.x, static_cast<int>(i), candidate.group, candidate.trained, rough[static_cast<Eigen::Index>(i)]});
-      rows.push_back(rows_at(candidate.x, candidate.group, problem_.max_epoch));
+      if (finalists.size() == kFinalists) continue;
+      finalists.push_back(rows_at(candidate.x, candidate.group, problem_.max_epoch));
     }
-    if (is_long && !rows.empty()) {
-      const Vector scores = batch_.objective(rows);
-      for (std::size_t i = 0; i < options.size(); ++i) options[i].score = scores[static_cast<Eigen::Index>(i)];
+    if (finalists.empty()) return options;
+    const Vector scores = batch_.objective(finalists);
+    for (std::size_t i = 0; i < options.size(); ++i) {
+      const auto at = static_cast<Eigen::Index>(i);
+      options[i].score = at < scores.size() ? scores[at] : std::min(options[i].score, scores.minCoeff());
     }
     return options;
   }
@@ -172,30 +174,19 @@ class Planner {
     return rows;
   }
 
-  // Scores of the screen. Every position of the horizon screens the same points. What a point adds hardly ever grows
-  // when others are planned before it, so after the first position only the best of them are looked at again, with
-  // their work on the data kept; the others count as -infinity.
-  Vector screen(const Matrix& points) {
-    if (points.cols() != screened_points_.cols() || points != screened_points_) {
-      const Vector scores = batch_.objective(rows_of(points, kScreenGroup), options_.screen_draws);
-      keep_best(points, scores);
-      return scores;
-    }
-    const Vector best = batch_.objective(screened_, options_.screen_draws);
-    Vector scores = Vector::Constant(points.cols(), -std::numeric_limits<double>::infinity());
-    for (std::size_t i = 0; i < kept_.size(); ++i) scores[kept_[i]] = best[static_cast<Eigen::Index>(i)];
-    return scores;
-  }
-
-  void keep_best(const Matrix& points, const Vector& scores) {
-    screened_points_ = points;
-    kept_.resize(static_cast<std::size_t>(points.cols()));
-    std::iota(kept_.begin(), kept_.end(), 0);
-    std::stable_sort(kept_.begin(), kept_.end(), [&](Eigen::Index a, Eigen::Index b) { return scores[a] > scores[b]; });
-    if (kept_.size() > kKeptOfScreen) kept_.resize(kKeptOfScreen);
-    Matrix best(points.rows(), static_cast<Eigen::Index>(kept_.size()));
-    for (std::size_t i = 0; i < kept_.size(); ++i) best.col(static_cast<Eigen::Index>(i)) = points.col(kept_[i]);
-    screened_ = batch_.prepare(rows_of(best, kScreenGroup));
+  // Every position of the horizon screens the same points. What a point adds hardly ever grows when others are planned
+  // before it, so only the best for the first position are kept, with their work on the data.
+  void prepare_screen() {
+    Rng stream = rng_.fork("search");
+    const Matrix all = screen_points(
+        static_cast<int>(problem_.model.rows().dim()), anchors(), options_.search.raw_points, problem_.decode, stream);
+    const Vector scores = batch_.objective(batch_.prepare_values(values_of(all, kScreenGroup)), options_.screen_draws);
+    std::vector<Eigen::Index> order(static_cast<std::size_t>(all.cols()));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](Eigen::Index a, Eigen::Index b) { return scores[a] > scores[b]; });
+    if (order.size() > kKeptOfScreen) order.resize(kKeptOfScreen);
+    screen_ = all(Eigen::all, order);
+    screened_ = batch_.prepare_values(values_of(screen_, kScreenGroup));
   }
 
   std::vector<Rows> rows_of(const Matrix& points, int group) const {
@@ -204,21 +195,35 @@ class Planner {
     return rows;
   }
 
+  // The same without slopes.
+  Rows values_of(const Matrix& points, int group) const {
+    const auto count = static_cast<std::size_t>(points.cols());
+    return Rows::at_epochs(points.transpose(),
+                           std::vector<Epoch>(count, problem_.max_epoch),
+                           problem_.max_epoch,
+                           std::vector<int>(count, group));
+  }
+
   std::vector<Option> searched_options() {
     const int group = kFirstNewGroup - batch_.draws().points();
+    if (screen_.cols() == 0) prepare_screen();
+    const auto tell = [](BatchImprovement::Gradients at, Vector& values, Matrix& gradients) {
+      values = std::move(at.values);
+      gradients = std::move(at.gradients);
+    };
     const SearchObjective objective{
-        .screen = [&](const Matrix& points) { return screen(points); },
+        .screen = [&](const Matrix&) { return batch_.objective(screened_, options_.screen_draws); },
         .score = [&](const Matrix& points) { return batch_.objective(rows_of(points, group)); },
         .ascend =
             [&](const Matrix& points, Vector& values, Matrix& gradients) {
-              BatchImprovement::Gradients at =
-                  batch_.objective_gradients(rows_of(points, group), options_.ascent_draws);
-              values = std::move(at.values);
-              gradients = std::move(at.gradients);
+              tell(batch_.objective_gradients(rows_of(points, group), options_.ascent_draws), values, gradients);
+            },
+        .approach =
+            [&](const Matrix& points, Vector& values, Matrix& gradients) {
+              const PreparedValues at = batch_.prepare_values(values_of(points, group));
+              tell(batch_.objective_gradients(at, options_.screen_draws), values, gradients);
             }};
-    Rng stream = rng_.fork("search");
-    const std::vector<ScoredPoint> found = search_cube(
-        objective, static_cast<int>(problem_.model.rows().dim()), anchors(), problem_.decode, options_.search, stream);
+    const std::vector<ScoredPoint> found = search_among(objective, screen_, problem_.decode, options_.search);
     std::vector<Option> options;
     for (const ScoredPoint& point : found) {
       if (std::ssize(options) == kMaxTries) break;
@@ -312,9 +317,8 @@ class Planner {
   BatchImprovement batch_;
   std::vector<bool> open_;
   BatchImprovement::Prepared listed_;
-  Matrix screened_points_;
-  std::vector<Eigen::Index> kept_;  // of these, the best
-  BatchImprovement::Prepared screened_;
+  Matrix screen_;  // d x points
+  PreparedValues screened_;
 };
 
 }  // namespace

@@ -61,7 +61,9 @@ struct HorizonOptions {
   int length = 4;  // at most this many runs
   BatchOptions acquisition = {.counting = Counting::gain, .resample_share = 0.5};
   SlopeOptions slopes = {};
-  SearchOptions search = {};
+  SearchOptions search = {.starts = 6,
+                          .finalists = 1,
+                          .ascent = {.max_iterations = 30, .relative_tolerance = 1e-4, .gradient_tolerance = 1e-5}};
 
   // Draws of the q-EI average, doubled up to max_draws while fewer than 16 of them carry the weight at some point.
   int draws = 128;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "bapi/base/error.h"
 #include "bapi/planner/curve_points.h"
@@ -150,21 +151,47 @@ struct FittedKernel {
   FitSummary summary;
 };
 
-FittedKernel fit_kernel(const Rows& rows, const Vector& y, TimeKind time, const ModelOptions& options, const Rng& rng) {
+FittedKernel fit_kernel(const Rows& rows,
+                        const Vector& y,
+                        TimeKind time,
+                        const ModelOptions& options,
+                        const FitOptions& fit_options,
+                        const Rng& rng) {
   Rng stream = rng.fork("curves", static_cast<std::uint64_t>(time));
-  const FitResult result = fit(rows, y, structure(time, options, rows.dim()), FitOptions{}, stream);
+  const FitResult result = fit(rows, y, structure(time, options, rows.dim()), fit_options, stream);
   return {result.gp.parameters(), result.summary};
 }
 
-FittedKernel best_kernel(const CurveRows& data, const Vector& y, const ModelOptions& options, const Rng& rng) {
+struct FittedRows {
+  Rows rows;
+  Vector y;
+};
+
+FittedRows rows_to_fit(const CurveRows& data, const Vector& y, const ModelOptions& options) {
   const std::vector<Eigen::Index> subset = fit_subset(data.rows, options.fit_rows);
-  const Rows rows = data.rows.select(subset);
-  const Vector values = y(subset);
-  if (options.time == TimeChoice::rbf) return fit_kernel(rows, values, TimeKind::rbf, options, rng);
-  FittedKernel decay = fit_kernel(rows, values, TimeKind::exponential_decay, options, rng);
+  return {data.rows.select(subset), y(subset)};
+}
+
+FittedKernel best_kernel(const CurveRows& data,
+                         const Vector& y,
+                         const ModelOptions& options,
+                         const FitOptions& fit_options,
+                         const Rng& rng) {
+  const auto fit_with = [&, part = rows_to_fit(data, y, options)](TimeKind time) {
+    return fit_kernel(part.rows, part.y, time, options, fit_options, rng);
+  };
+  if (options.time == TimeChoice::rbf) return fit_with(TimeKind::rbf);
+  FittedKernel decay = fit_with(TimeKind::exponential_decay);
   if (options.time == TimeChoice::exponential_decay) return decay;
-  FittedKernel rbf = fit_kernel(rows, values, TimeKind::rbf, options, rng);
+  FittedKernel rbf = fit_with(TimeKind::rbf);
   return rbf.summary.log_likelihood > decay.summary.log_likelihood ? rbf : decay;
+}
+
+// One ascent from the hyperparameters of an earlier fit to nearly the same data.
+FittedKernel refined_kernel(
+    const CurveRows& data, const Vector& y, const GpParameters& start, const ModelOptions& options, const Rng& rng) {
+  const FittedRows part = rows_to_fit(data, y, options);
+  return fit_kernel(part.rows, part.y, start.kernel.time.kind, options, {.warm_start = start, .restarts = 0}, rng);
 }
 
 Response response_to(const Vector& values, const ModelOptions& options) {
@@ -172,11 +199,15 @@ Response response_to(const Vector& values, const ModelOptions& options) {
   return standardised_response(values, {.factor = factor});
 }
 
-// Trial by trial the epochs of largest variance given the trials before, with the hyperparameters of a first fit.
-void choose_greedily(std::vector<Source>& sources, const ModelOptions& options, Epoch max_epoch, const Rng& rng) {
+// Trial by trial the epochs of largest variance given the trials before, with the hyperparameters of a first, rough
+// fit, which are returned.
+GpParameters choose_greedily(std::vector<Source>& sources,
+                             const ModelOptions& options,
+                             Epoch max_epoch,
+                             const Rng& rng) {
   const CurveRows first = kept_rows(sources, max_epoch);
   const Response response = response_to(first.values, options);
-  const FittedKernel kernel = best_kernel(first, response.y, options, rng.fork("points"));
+  const FittedKernel kernel = best_kernel(first, response.y, options, {.tolerance = 0.05}, rng.fork("points"));
   ExactGp gp(Rows::at_epochs(Matrix(0, first.rows.dim()), {}, max_epoch), Vector(0), kernel.parameters);
   for (Source& source : sources) {
     const std::vector<Epoch>& epochs = source.response.epochs;
@@ -190,6 +221,7 @@ void choose_greedily(std::vector<Source>& sources, const ModelOptions& options, 
     }
     gp.append(Rows::of_curve(source.x, chosen, max_epoch, source.trial), Vector::Zero(std::ssize(chosen)));
   }
+  return kernel.parameters;
 }
 
 // Trials whose cost is known, evenly taken if there are more than `max_trials`: cost is smooth in x, and the model of
@@ -260,12 +292,14 @@ Models fit_models(const History& history, const ModelOptions& options, Rng& rng)
     source.kept = options.points == PointRule::last ? std::vector<std::size_t>{source.response.epochs.size() - 1}
                                                     : halved_points(source.response.epochs);
   }
-  if (options.points == PointRule::greedy) choose_greedily(sources, options, max_epoch, rng);
+  std::optional<GpParameters> first;
+  if (options.points == PointRule::greedy) first = choose_greedily(sources, options, max_epoch, rng);
   thin(sources, options.max_rows);
 
   const CurveRows data = kept_rows(sources, max_epoch);
   const Response response = response_to(data.values, options);
-  const FittedKernel kernel = best_kernel(data, response.y, options, rng);
+  const FittedKernel kernel =
+      first ? refined_kernel(data, response.y, *first, options, rng) : best_kernel(data, response.y, options, {}, rng);
   ExactGp gp(data.rows, response.y, kernel.parameters);
   SlopeConstraint slopes = slope_constraint(gp, history.spec().epochs.min, {.monotone = options.monotone});
   return {.gp = std::move(gp),
