@@ -36,7 +36,7 @@ constexpr std::size_t kKeptOfScreen = 128;
 
 // How many of a list compete for a position, and how many of them are scored on all draws.
 constexpr std::size_t kKeptOfList = 32;
-constexpr std::size_t kFinalists = 4;
+constexpr std::size_t kFinalists = 8;
 
 // Rows of the data that a search looks around: the best values at hand.
 constexpr int kAnchors = 4;
@@ -122,10 +122,9 @@ class Planner {
   }
 
   std::vector<Option> ranked_options() {
-    std::vector<Option> options = listed_options();
-    if (problem_.new_configurations == NewConfigurations::from_cube) {
-      for (Option& option : searched_options()) options.push_back(std::move(option));
-    }
+    std::vector<Option> options;
+    if (problem_.new_configurations == NewConfigurations::from_cube) options = searched_options();
+    for (Option& option : listed_options(options)) options.push_back(std::move(option));
     std::erase_if(options,
                   [](const Option& option) { return !(option.score > -std::numeric_limits<double>::infinity()); });
     std::stable_sort(
@@ -133,9 +132,10 @@ class Planner {
     return options;
   }
 
-  // The best of the candidates that are still open. They are screened on few draws and the very best scored on all of
-  // them; the others stay behind those. The work on the data is done once for the whole plan.
-  std::vector<Option> listed_options() {
+  // The best of the candidates that are still open. They are screened on few draws, and the very best scored on all of
+  // them unless the best of the new configurations is ahead on the same few; the others stay behind. The work on the
+  // data is done once for the whole plan.
+  std::vector<Option> listed_options(const std::vector<Option>& new_options) {
     if (problem_.candidates.empty()) return {};
     if (listed_.empty()) listed_ = batch_.prepare(listed_rows());
     const Vector rough = batch_.objective(listed_, options_.screen_draws);
@@ -148,22 +148,29 @@ class Planner {
     });
     if (order.size() > kKeptOfList) order.resize(kKeptOfList);
 
+    const double to_beat = new_options.empty() ? -std::numeric_limits<double>::infinity() : rough_score(new_options[0]);
     std::vector<Option> options;
     std::vector<Rows> finalists;
     for (const std::size_t i : order) {
       const RunCandidate& candidate = problem_.candidates[i];
       options.push_back(
           {candidate.x, static_cast<int>(i), candidate.group, candidate.trained, rough[static_cast<Eigen::Index>(i)]});
-      if (finalists.size() == kFinalists) continue;
+      if (finalists.size() == kFinalists || options.back().score < to_beat) continue;
       finalists.push_back(rows_at(candidate.x, candidate.group, problem_.max_epoch));
     }
-    if (finalists.empty()) return options;
     const Vector scores = batch_.objective(finalists);
+    double behind = new_options.empty() ? std::numeric_limits<double>::infinity() : new_options[0].score;
+    if (scores.size() > 0) behind = std::min(behind, scores.minCoeff());
     for (std::size_t i = 0; i < options.size(); ++i) {
       const auto at = static_cast<Eigen::Index>(i);
-      options[i].score = at < scores.size() ? scores[at] : std::min(options[i].score, scores.minCoeff());
+      options[i].score = at < scores.size() ? scores[at] : std::min(options[i].score, behind);
     }
     return options;
+  }
+
+  double rough_score(const Option& option) const {
+    const std::vector<Rows> rows = {rows_at(option.x, option.group, problem_.max_epoch)};
+    return batch_.objective(rows, options_.screen_draws)[0];
   }
 
   std::vector<Rows> listed_rows() const {
