@@ -135,6 +135,59 @@ TEST(Response, ExplodingLossesDoNotFlattenTheGoodOnes) {
   EXPECT_LT(flattened(1) - flattened(0), 1e-20);
 }
 
+TEST(GapWarp, KeepsTheOrderAndIsUndone) {
+  const GapWarp warp{.best = 0.9, .gap = 0.02};
+  double before = -kInf;
+  for (const double y : {-1e6, 0.1, 0.5, 0.88, 0.8999, 0.9, 0.901, 2.0}) {
+    EXPECT_GT(warp.apply(y), before);
+    EXPECT_NEAR(warp.undo(warp.apply(y)), y, 1e-9 * std::max(1.0, std::abs(y)));
+    before = warp.apply(y);
+  }
+}
+
+TEST(GapWarp, SpreadsGoodValuesAndDrawsBadOnesTogether) {
+  const GapWarp warp{.best = 0.9, .gap = 0.02};
+  EXPECT_GT(warp.apply(0.9) - warp.apply(0.88), warp.apply(0.5) - warp.apply(0.4));
+}
+
+TEST(GapWarp, SlopeIsTheDerivativeOfUndo) {
+  const GapWarp warp{.best = -3.0, .gap = 0.5};
+  for (const double at : {-6.0, -1.0, -1e-3, 1e-3, 2.0}) {
+    const double h = 1e-6;
+    EXPECT_NEAR(warp.slope(at), (warp.undo(at + h) - warp.undo(at - h)) / (2.0 * h), 1e-5 * warp.slope(at));
+  }
+}
+
+TEST(GapWarp, TakesTheMedianDistanceOfFiniteValues) {
+  const GapWarp warp = gap_warp(vector({0.5, 0.9, kNan, 0.8, 0.1, 0.7, -kInf}));
+  EXPECT_EQ(warp.best, 0.9);
+  EXPECT_NEAR(warp.gap, 0.2, 1e-12);
+}
+
+TEST(GapWarp, LooksBelowTiesAndLeavesEqualValuesAlone) {
+  EXPECT_NEAR(gap_warp(vector({1.0, 1.0, 1.0, 0.25})).gap, 0.75, 1e-12);
+  EXPECT_EQ(gap_warp(vector({1.0, 1.0})).gap, 0.0);
+  EXPECT_EQ(gap_warp(vector({kNan})).gap, 0.0);
+  EXPECT_EQ(gap_warp(Vector(0)).gap, 0.0);
+  EXPECT_EQ(gap_warp(vector({-1.7e308, 1.7e308})).gap, 0.0);
+  EXPECT_EQ(GapWarp{}.apply(0.3), 0.3);
+  EXPECT_EQ(GapWarp{}.undo(0.3), 0.3);
+}
+
+TEST(Response, OfWarpedValuesIsUndoneByItsScale) {
+  const Vector values = vector({0.2, 0.7, 0.88, 0.9, -50.0, kNan});
+  const Response response = standardised_response(values, {.factor = kInf}, gap_warp(values));
+  for (Eigen::Index i = 0; i < 5; ++i) {
+    EXPECT_NEAR(response.scale.undo(response.y[i]), values[i], 1e-9 * std::max(1.0, std::abs(values[i])));
+    EXPECT_NEAR(response.scale.apply(values[i]), response.y[i], 1e-12);
+    const double h = 1e-6;
+    EXPECT_NEAR(response.scale.slope(response.y[i] - h),
+                (response.scale.undo(response.y[i]) - response.scale.undo(response.y[i] - 2.0 * h)) / (2.0 * h),
+                1e-4 * response.scale.slope(response.y[i]));
+  }
+  EXPECT_TRUE(std::isfinite(response.y[5]));
+}
+
 TEST(Response, OnlyFailuresGiveZeros) {
   const Response response = standardised_response(vector({kNan, -kInf, kNan}));
   EXPECT_EQ(response.y, Vector::Zero(3));

@@ -43,7 +43,17 @@ TEST(CurveModel, ContinuesACurveThatWasBrokenOff) {
   const CurveCourse found = model.predict(point(0.5), {8, 30}, 0.8);
   EXPECT_NEAR(found.mean[0], course(0.5, 8), 0.03);
   EXPECT_NEAR(found.mean[1], course(0.5, 30), 0.05);
-  EXPECT_LT(found.high[0] - found.low[0], found.high[1] - found.low[1]);
+}
+
+TEST(CurveModel, KnowsLessOfTheEndTheEarlierACurveWasBrokenOff) {
+  double width = 0.0;
+  for (const std::size_t epochs : {20u, 6u, 2u}) {
+    CurveData data = data_of(11, kEpochs);
+    data.curves[5].resize(epochs);
+    const CurveCourse end = CurveModel(data, {}).predict(point(0.5), {30}, 0.8);
+    EXPECT_GT(end.high[0] - end.low[0], width) << epochs;
+    width = end.high[0] - end.low[0];
+  }
 }
 
 TEST(CurveModel, BandsHoldTheMeanAndWidenWithTheirLevel) {

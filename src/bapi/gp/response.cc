@@ -106,13 +106,40 @@ Standardization standardization(const Vector& y) {
   return result;
 }
 
-Response standardised_response(const Vector& values, const ClipOptions& options) {
+double GapWarp::apply(double y) const {
+  if (gap == 0.0) return y;
+  return y <= best ? -std::log1p((best - y) / gap) : (y - best) / gap;
+}
+
+double GapWarp::undo(double warped) const {
+  if (gap == 0.0) return warped;
+  return warped <= 0.0 ? best - gap * std::expm1(-warped) : best + gap * warped;
+}
+
+double GapWarp::slope(double warped) const {
+  if (gap == 0.0) return 1.0;
+  return warped <= 0.0 ? gap * std::exp(-warped) : gap;
+}
+
+GapWarp gap_warp(const Vector& values) {
+  const std::vector<double> finite = finite_ascending(values);
+  if (finite.empty()) return {};
+  const double best = finite.back();
+  const auto worse = std::lower_bound(finite.begin(), finite.end(), best);
+  if (worse == finite.begin()) return {};
+  const auto median = finite.begin() + (std::ssize(finite) - 1) / 2;
+  const double gap = best - *std::min(median, worse - 1);
+  return std::isfinite(gap) ? GapWarp{.best = best, .gap = gap} : GapWarp{};
+}
+
+Response standardised_response(const Vector& values, const ClipOptions& options, const GapWarp& warp) {
+  const Vector warped = values.unaryExpr([&](double y) { return warp.apply(y); });
   Response response;
-  response.clip_level = clip_level(values, options);
-  const Vector usable = clipped(values, response.clip_level);
-  for (Eigen::Index i = 0; i < values.size(); ++i) response.clipped += usable(i) != values(i) ? 1 : 0;
-  response.scale = standardization(usable);
-  response.y = response.scale.apply(usable);
+  response.clip_level = clip_level(warped, options);
+  const Vector usable = clipped(warped, response.clip_level);
+  for (Eigen::Index i = 0; i < values.size(); ++i) response.clipped += usable(i) != warped(i) ? 1 : 0;
+  response.scale = {.warp = warp, .standard = standardization(usable)};
+  response.y = response.scale.standard.apply(usable);
   return response;
 }
 

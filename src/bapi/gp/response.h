@@ -60,14 +60,44 @@ struct Standardization {
 
 Standardization standardization(const Vector& y);
 
+// Spreads the values near the best and draws those far below it together: a value counts by the logarithm of its
+// distance from the best, in units of a typical distance. Else how badly runs begin, and how badly bad ones end,
+// decides what counts as noise, and the differences among good runs drown in it.
+struct GapWarp {
+  double best = 0.0;
+  double gap = 0.0;  // a typical distance from the best; 0: values stay as they are
+
+  // -log(1 + (best - y) / gap), and (y - best) / gap above the best, which continues it smoothly.
+  double apply(double y) const;
+  double undo(double warped) const;
+  double slope(double warped) const;  // of undo
+};
+
+// From one value for each run, its best: their median distance from the best of all. If more than half are tied at the
+// best, the first distance above 0 takes its place; if all are, values stay as they are. Values that are not finite do
+// not count.
+GapWarp gap_warp(const Vector& values);
+
+// From scores to what is modelled: warped, then standardised.
+struct ResponseScale {
+  GapWarp warp = {};
+  Standardization standard = {};
+
+  double apply(double y) const { return standard.apply(warp.apply(y)); }
+  double undo(double standardised) const { return warp.undo(standard.undo(standardised)); }
+
+  // How far a score moves with the modelled value there: turns small deviations into the unit of scores.
+  double slope(double standardised) const { return warp.slope(standard.undo(standardised)) * standard.scale; }
+};
+
 struct Response {
   Vector y;  // standardised
-  Standardization scale;
-  double clip_level = 0.0;  // in the unit of the scores
+  ResponseScale scale;
+  double clip_level = 0.0;  // of warped values
   int clipped = 0;          // how many values the rule changed
 };
 
-// Clips, then standardises.
-Response standardised_response(const Vector& values, const ClipOptions& options = {});
+// Warps, clips, then standardises.
+Response standardised_response(const Vector& values, const ClipOptions& options = {}, const GapWarp& warp = {});
 
 }  // namespace bapi

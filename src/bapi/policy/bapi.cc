@@ -8,6 +8,7 @@
 #include "bapi/planner/early_termination.h"
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/new_configs.h"
+#include "bapi/policy/outlook.h"
 #include "bapi/policy/planning.h"
 #include "bapi/policy/rungs.h"
 
@@ -50,11 +51,14 @@ struct Prospect {
 
 class Prospects {
  public:
-  Prospects(const History& history, const Models& models, const ExactGp& gp, const std::vector<Candidate>& candidates)
-      : history_(history), models_(models), gp_(gp), candidates_(candidates), x_(stacked(candidates)) {
+  Prospects(const History& history,
+            const Models& models,
+            const ExactGp& gp,
+            const std::vector<Candidate>& candidates,
+            Reached reached)
+      : history_(history), models_(models), gp_(gp), candidates_(candidates), reached_(reached) {
     for (const Candidate& c : candidates_) {
       paid_.push_back(history.spec().checkpoint == Checkpoint::kept ? c.done : 0);
-      groups_.push_back(c.group);
     }
   }
 
@@ -62,7 +66,7 @@ class Prospects {
   std::vector<Prospect> affordable(Cost remaining) const {
     const Epoch max_epoch = history_.spec().epochs.max;
     const std::vector<Epoch> last(candidates_.size(), max_epoch);
-    const Vector to_finish = models_.cost.between(x_, paid_, last);
+    const Vector to_finish = models_.cost.between(stacked(candidates_), paid_, last);
     std::vector<Epoch> until(candidates_.size(), 0);
     bool can_finish = false;
     for (std::size_t i = 0; i < until.size(); ++i) {
@@ -78,25 +82,22 @@ class Prospects {
     for (std::size_t i = 0; i < until.size(); ++i) {
       if (can_finish ? until[i] == max_epoch : until[i] > candidates_[i].done) chosen.push_back(i);
     }
-    return outlook(chosen, until);
+    return prospects_of(chosen, until);
   }
 
  private:
-  std::vector<Prospect> outlook(const std::vector<std::size_t>& chosen, const std::vector<Epoch>& until) const {
+  std::vector<Prospect> prospects_of(const std::vector<std::size_t>& chosen, const std::vector<Epoch>& until) const {
     if (chosen.empty()) return {};
+    std::vector<Candidate> candidates;
     std::vector<Epoch> epochs;
     std::vector<Epoch> paid;
-    std::vector<int> groups;
-    std::vector<Eigen::Index> rows;
     for (const std::size_t i : chosen) {
+      candidates.push_back(candidates_[i]);
       epochs.push_back(until[i]);
       paid.push_back(paid_[i]);
-      groups.push_back(groups_[i]);
-      rows.push_back(static_cast<Eigen::Index>(i));
     }
-    const Matrix x = x_(rows, Eigen::all);
-    const Vector costs = models_.cost.between(x, paid, epochs);
-    const Moments moments = gp_.predict(Rows::at_epochs(x, epochs, history_.spec().epochs.max, groups));
+    const Vector costs = models_.cost.between(stacked(candidates), paid, epochs);
+    const Moments moments = outlook(gp_, candidates, epochs, history_.spec().epochs.max, reached_);
     std::vector<Prospect> prospects;
     for (std::size_t k = 0; k < chosen.size(); ++k) {
       const auto at = static_cast<Eigen::Index>(k);
@@ -113,9 +114,8 @@ class Prospects {
   const Models& models_;
   const ExactGp& gp_;
   const std::vector<Candidate>& candidates_;
-  Matrix x_;
+  Reached reached_;
   std::vector<Epoch> paid_;
-  std::vector<int> groups_;
 };
 
 // The value that the rest of the budget may be expected to reach.
@@ -170,14 +170,14 @@ Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng)
   const Cost remaining = history.budget().remaining();
   std::vector<Candidate> candidates = worth_considering(history, gp, models.best, rng);
   if (candidates.empty()) return nothing_to_do(history, kPoolExhausted);
-  std::vector<Prospect> prospects = Prospects(history, models, gp, candidates).affordable(remaining);
+  std::vector<Prospect> prospects = Prospects(history, models, gp, candidates, options_.reached).affordable(remaining);
   double target = models.best;
   if (options_.target == BapiTarget::reachable) {
     target = target_of(prospects, models.best, remaining);
     // The first search of the space showed how far the budget may lead; the second looks for what leads there.
     if (target > models.best && history.spec().pool.empty()) {
       candidates = worth_considering(history, gp, target, rng);
-      prospects = Prospects(history, models, gp, candidates).affordable(remaining);
+      prospects = Prospects(history, models, gp, candidates, options_.reached).affordable(remaining);
     }
   }
   if (prospects.empty()) return nothing_to_do(history, kNothingAffordable);
@@ -195,7 +195,9 @@ Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng)
       .rule = "best expected improvement per cost to finish",
       .numbers = {
           {"predicted", models.to_user(history, best.mean)},
-          {"sd", models.observed_sd(best.sd)},
+          {"sd",
+           chosen.trial && options_.reached == Reached::known ? best.sd * models.scale.slope(best.mean)
+                                                              : models.observed_sd(best.mean, best.sd)},
           {"at_epoch", best.until},
           {"stop",
            stop_of(history, models, chosen.x, chosen.group, chosen.done, stop_tolerance(history, models, options_))},
@@ -204,6 +206,7 @@ Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng)
           {"log_ei_per_cost", best.log_score},
           {"incumbent", models.to_user(history, models.best)},
           {"target", models.to_user(history, target)},
+          {"gap", models.scale.warp.gap},
           {"candidates", static_cast<double>(prospects.size())}}};
   if (prospects.size() > 1) {
     const Candidate& second = candidates[prospects[1].candidate];
@@ -232,8 +235,8 @@ Decision Bapi::follow_plan(const History& history, const Models& models, Rng& rn
     const std::vector<std::pair<std::string, double>> numbers = {
         {"predicted", models.to_user(history, check.mean_at_stop)},
         {"incumbent", models.to_user(history, check.best)},
-        {"sd", check.sd_at_stop * models.scale.scale},
-        {"sd_now", check.sd_now * models.scale.scale},
+        {"sd", check.sd_at_stop * models.scale.slope(check.mean_at_stop)},
+        {"sd_now", check.sd_now * models.scale.slope(check.mean_at_stop)},
         {"kappa", options_.kappa},
         {"stop", check.stop}};
     const Epoch next = next_check(now, check.stop, block);
@@ -260,7 +263,7 @@ Decision Bapi::follow_plan(const History& history, const Models& models, Rng& rn
   const Epoch until = std::min(next.until, next.from + block);
   Rationale why{.rule = "best expected improvement per cost of the horizon",
                 .numbers = {{"predicted", models.to_user(history, next.mean)},
-                            {"sd", models.observed_sd(next.sd)},
+                            {"sd", models.observed_sd(next.mean, next.sd)},
                             {"stop", next.until},
                             {"cost_to_stop", next.cost},
                             {"cost_log_sd", models.cost.log_sd(next.x)},

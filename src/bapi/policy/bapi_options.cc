@@ -20,6 +20,7 @@ BapiOptions paper(int horizon) {
   options.initial_share = 1.0;
   options.model.own_term = false;
   options.model.clip = false;
+  options.model.warp = false;
   options.model.points = PointRule::greedy;
   return options;
 }
@@ -51,6 +52,8 @@ std::string summary_of(const std::string& name) {
 const char* word(bool on) { return on ? "on" : "off"; }
 
 const char* word(BapiTarget target) { return target == BapiTarget::reachable ? "reachable" : "incumbent"; }
+
+const char* word(Reached reached) { return reached == Reached::known ? "known" : "noisy"; }
 
 const char* word(PointRule rule) {
   return rule == PointRule::rungs ? "rungs" : rule == PointRule::greedy ? "greedy" : "last";
@@ -109,6 +112,9 @@ PolicyInfo bapi_info(const std::string& name) {
           {"target",
            word(d.target),
            "what a run must improve on: reachable with the rest of the budget, or the incumbent (rungs loop)"},
+          {"reached",
+           word(d.reached),
+           "what a paused run has reached is known, or a noisy observation of its curve (rungs loop)"},
           {"points", word(d.model.points), "epochs of a curve that become data: rungs, greedy (up to 3) or last"},
           {"time_kernel", word(d.model.time), "ed, rbf, or auto: by evidence"},
           {"monotone",
@@ -121,6 +127,7 @@ PolicyInfo bapi_info(const std::string& name) {
           {"initial_share", fmt::format("{}", d.initial_share), "of the budget that these may use; 0.01 to 1"},
           {"own_term", word(d.model.own_term), "what is not smooth in the parameters is a trial's own; on or off"},
           {"clip", word(d.model.clip), "raise values far below the median; on or off"},
+          {"warp", word(d.model.warp), "values count by the log of their distance from the best; on or off"},
           {"cost_model", word(d.model.cost), "log-rate, linear or literal"},
           {"max_rows", fmt::format("{}", d.model.max_rows), "data rows before thinning; 20 to 1500"}}};
 }
@@ -139,6 +146,7 @@ BapiOptions bapi_options(const PolicySpec& spec) {
   o.rung_ratio = read.real("rung_ratio", o.rung_ratio, 1.1, 10.0);
   o.target = read.word("target", word(o.target), {"reachable", "incumbent"}) == "reachable" ? BapiTarget::reachable
                                                                                             : BapiTarget::incumbent;
+  o.reached = read.word("reached", word(o.reached), {"known", "noisy"}) == "known" ? Reached::known : Reached::noisy;
   o.model.points = point_rule(read.word("points", word(o.model.points), {"rungs", "greedy", "last"}));
   o.model.time = time_choice(read.word("time_kernel", word(o.model.time), {"ed", "rbf", "auto"}));
   o.model.monotone = read.flag("monotone", o.model.monotone == Monotonicity::on) ? Monotonicity::on : Monotonicity::off;
@@ -149,6 +157,7 @@ BapiOptions bapi_options(const PolicySpec& spec) {
   o.initial_share = read.real("initial_share", o.initial_share, 0.01, 1.0);
   o.model.own_term = read.flag("own_term", o.model.own_term);
   o.model.clip = read.flag("clip", o.model.clip);
+  o.model.warp = read.flag("warp", o.model.warp);
   o.model.cost = cost_form(read.word("cost_model", word(o.model.cost), {"log-rate", "linear", "literal"}));
   o.model.max_rows = read.integer("max_rows", o.model.max_rows, 20, 1500);
   return o;

@@ -8,6 +8,7 @@
 #include "bapi/gp/slope_constraint.h"
 #include "bapi/policy/initial_design.h"
 #include "bapi/policy/models.h"
+#include "bapi/policy/outlook.h"
 #include "bapi/policy/registry.h"
 
 namespace bapi {
@@ -33,6 +34,7 @@ struct BapiOptions {
   double kappa = 2.0;             // how uncertain a forecast may be to end a run early (plan loop)
   double rung_ratio = 2.0;        // epochs of a rung over those of the one before (rungs loop)
   BapiTarget target = BapiTarget::reachable;
+  Reached reached = Reached::known;  // by paused trials (rungs loop)
   BatchScore acquisition = BatchScore::improvement;
 
   double initial_epochs = 0.1;  // share of all epochs that the initial runs get

@@ -10,7 +10,7 @@ namespace bapi {
 // everything to the end.
 struct ConfigurationModel {
   ExactGp gp;             // rows: finished and failed trials, then running ones; standardised values
-  Standardization scale;  // of the values (to be maximised)
+  ResponseScale scale;    // of the values (to be maximised)
   double best = 0.0;      // best observed value, standardised
 };
 

@@ -63,7 +63,7 @@ std::vector<std::pair<std::string, double>> forecast_numbers(const History& hist
                                                              const Vector& x) {
   const Moments at = model.gp.predict(Rows::at_configurations(x.transpose()));
   return {{"predicted", history.in_user_units(model.scale.undo(at.mean[0]))},
-          {"sd", std::sqrt(at.variance[0]) * model.scale.scale},
+          {"sd", std::sqrt(at.variance[0]) * model.scale.slope(at.mean[0])},
           {"incumbent", history.in_user_units(model.scale.undo(model.best))}};
 }
 

@@ -121,7 +121,7 @@ PlanSummary Insight::plan(Cost budget, int length) const {
                             .until = run.until,
                             .cost = run.cost,
                             .value = in_user_units(run.mean, run.sd),
-                            .improvement = std::exp(run.log_improvement) * models_.scale.scale,
+                            .improvement = std::exp(run.log_improvement) * models_.scale.slope(models_.best),
                             .next = static_cast<int>(i) == horizon.chosen});
   }
   return summary;
@@ -149,6 +149,14 @@ struct StoredPrediction {
   Rationale why;
 };
 
+// How many predicted deviations the value came out beside its forecast, in the scale in which forecasts are normal.
+double standardised_error(const Rationale& why, double reached, const History& history) {
+  const GapWarp warp{.best = history.in_user_units(why.number("incumbent").value_or(0.0)),
+                     .gap = why.number("gap").value_or(0.0)};
+  const double predicted = warp.apply(history.in_user_units(*why.number("predicted")));
+  return (warp.apply(reached) - predicted) * warp.slope(predicted) / *why.number("sd");
+}
+
 }  // namespace
 
 Calibration calibration(const StudySpec& spec, const std::vector<StoredEvent>& events) {
@@ -168,12 +176,11 @@ Calibration calibration(const StudySpec& spec, const std::vector<StoredEvent>& e
   for (const StoredPrediction& p : predictions) {
     const Curve& curve = history.trial(p.trial).curve;
     const auto sd = p.why.number("sd");
-    const auto predicted = p.why.number("predicted");
     const auto at = p.why.number("at_epoch") ? p.why.number("at_epoch") : p.why.number("stop");
-    if (sd && predicted && at && *sd > 0.0 && *at > p.from && curve.last_epoch() >= *at) {
+    if (sd && p.why.number("predicted") && at && *sd > 0.0 && *at > p.from && curve.last_epoch() >= *at) {
       double reached = curve.value(1);
       for (Epoch t = 2; t <= static_cast<Epoch>(*at); ++t) reached = std::max(reached, curve.value(t));
-      value_errors.push_back((reached - history.in_user_units(*predicted)) / *sd);
+      value_errors.push_back(standardised_error(p.why, reached, history));
     }
     const auto log_sd = p.why.number("cost_log_sd");
     if (log_sd && *log_sd > 0.0 && p.expected_cost > 0.0 && curve.last_epoch() >= p.until) {

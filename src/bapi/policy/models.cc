@@ -194,9 +194,11 @@ FittedKernel refined_kernel(
   return fit_kernel(part.rows, part.y, start.kernel.time.kind, options, {.warm_start = start, .restarts = 0}, rng);
 }
 
-Response response_to(const Vector& values, const ModelOptions& options) {
+Response response_to(const std::vector<Source>& sources, const Vector& values, const ModelOptions& options) {
   const double factor = options.clip ? ClipOptions{}.factor : std::numeric_limits<double>::infinity();
-  return standardised_response(values, {.factor = factor});
+  Vector reached(std::ssize(sources));
+  for (std::size_t i = 0; i < sources.size(); ++i) reached[static_cast<Eigen::Index>(i)] = sources[i].last_value();
+  return standardised_response(values, {.factor = factor}, options.warp ? gap_warp(reached) : GapWarp{});
 }
 
 // Trial by trial the epochs of largest variance given the trials before, with the hyperparameters of a first, rough
@@ -206,7 +208,7 @@ GpParameters choose_greedily(std::vector<Source>& sources,
                              Epoch max_epoch,
                              const Rng& rng) {
   const CurveRows first = kept_rows(sources, max_epoch);
-  const Response response = response_to(first.values, options);
+  const Response response = response_to(sources, first.values, options);
   const FittedKernel kernel = best_kernel(first, response.y, options, {.tolerance = 0.05}, rng.fork("points"));
   ExactGp gp(Rows::at_epochs(Matrix(0, first.rows.dim()), {}, max_epoch), Vector(0), kernel.parameters);
   for (Source& source : sources) {
@@ -274,8 +276,8 @@ CostModel fit_cost(const History& history, const ModelOptions& options, const Rn
 
 }  // namespace
 
-double Models::observed_sd(double latent_sd) const {
-  return std::sqrt(latent_sd * latent_sd + gp.parameters().noise) * scale.scale;
+double Models::observed_sd(double mean, double latent_sd) const {
+  return std::sqrt(latent_sd * latent_sd + gp.parameters().noise) * scale.slope(mean);
 }
 
 bool has_data(const History& history) {
@@ -297,7 +299,7 @@ Models fit_models(const History& history, const ModelOptions& options, Rng& rng)
   thin(sources, options.max_rows);
 
   const CurveRows data = kept_rows(sources, max_epoch);
-  const Response response = response_to(data.values, options);
+  const Response response = response_to(sources, data.values, options);
   const FittedKernel kernel =
       first ? refined_kernel(data, response.y, *first, options, rng) : best_kernel(data, response.y, options, {}, rng);
   ExactGp gp(data.rows, response.y, kernel.parameters);

@@ -24,6 +24,7 @@ struct ModelOptions {
   TimeChoice time = TimeChoice::exponential_decay;
   bool own_term = true;  // what is not smooth in x is a trial's own
   bool clip = true;      // values below median - 2 (best - median) are raised to it
+  bool warp = true;      // values count by the log of their distance from the best
   ResponseKind response = ResponseKind::running_maximum;
   PointRule points = PointRule::rungs;
   CostForm cost = CostForm::log_rate;
@@ -42,15 +43,15 @@ struct ModelOptions {
 // What is believed about a study: its learning curves and its costs.
 struct Models {
   ExactGp gp;              // rows: trials that reported, group = trial number; standardised values
-  Standardization scale;   // of the values (to be maximised)
+  ResponseScale scale;     // of the values (to be maximised)
   double best = 0.0;       // best observed value, standardised
   double range = 1.0;      // of the observed (clipped) values, standardised
   SlopeConstraint slopes;  // for the monotone posterior
   CostModel cost;
   FitSummary fit;
 
-  // Standard deviation of an observation, in the unit of the metric, from that of the latent value.
-  double observed_sd(double latent_sd) const;
+  // Standard deviation of an observation, in the unit of the metric, from mean and deviation of the latent value.
+  double observed_sd(double mean, double latent_sd) const;
 
   double to_user(const History& history, double standardised) const {
     return history.in_user_units(scale.undo(standardised));

@@ -10,6 +10,7 @@
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/new_configs.h"
 #include "bapi/policy/options.h"
+#include "bapi/policy/outlook.h"
 #include "bapi/policy/rungs.h"
 
 namespace bapi {
@@ -49,9 +50,7 @@ std::vector<Candidate> candidates_of(const History& history, const ExactGp& gp, 
 }  // namespace
 
 Moments StepByStep::Lineup::at(const std::vector<Epoch>& epochs) const {
-  std::vector<int> groups;
-  for (const Candidate& candidate : candidates) groups.push_back(candidate.group);
-  return gp.predict(Rows::at_epochs(stacked(candidates), epochs, history.spec().epochs.max, std::move(groups)));
+  return outlook(gp, candidates, epochs, history.spec().epochs.max, Reached::known);
 }
 
 std::vector<PolicyOptionInfo> StepByStep::common_options() {
