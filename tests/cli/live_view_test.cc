@@ -18,7 +18,9 @@ History busy_study(int trials) {
   SampleLog log;
   for (int i = 0; i < trials; ++i) {
     log.add(TrialStarted{.trial = TrialId{i}, .config = sample_config(0.1, 32), .until = 9, .why = {.rule = "random"}});
-    for (Epoch t = 1; t <= 3; ++t) log.add(measured(i, t, 0.1 * t + 0.001 * i, 1.0));
+    log.add(measured(i, 1, 0.1 + 0.001 * i, 1.0));
+    log.add(measured(i, 2, 0.22 + 0.001 * i, 1.0));
+    log.add(measured(i, 3, 0.3 + 0.001 * i, 1.0));
   }
   return replay(sample_spec(), log.events());
 }

@@ -140,9 +140,10 @@ Advice AskTell::report(TrialId trial, const EpochResult& result) {
   const bool paid = history().trial(trial).curve.last_epoch() == books.progress.last_epoch();
   if (ending_.empty()) ending_ = paid ? limit_reached() : "the budget is spent";
   const Advice advice = advise(trial);
+  if (advice != Advice::go_on) return advice;  // the books are closed and gone
   // What the report was under way and the decision took is not the next epoch's.
   const double now = clock_.now() - books.shift;
-  if (advice == Advice::go_on && now - books.account->charged_until() > kNegligibleSeconds) {
+  if (now - books.account->charged_until() > kNegligibleSeconds) {
     books.account->close(OverheadKind::start_up, now, books.unrecorded);
   }
   return advice;
