@@ -17,8 +17,9 @@ struct Figure {
   double target = 0.0;  // 0 if there is none
 };
 
-// Collects and prints figures, each when it is measured, from benchmarks whose state carries the counters "n", "floor_s" and "target_s". Times are processor
-// time of the thread, the least of several repetitions, as the floor is: other work on the machine disturbs little.
+// Collects and prints figures, each when it is measured, from benchmarks whose state carries the counters "n",
+// "floor_s" and "target_s". Times are processor time of the thread, the least of several repetitions, as the floor is:
+// other work on the machine disturbs little.
 class FigureReporter : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context& context) override;
@@ -30,8 +31,8 @@ class FigureReporter : public benchmark::BenchmarkReporter {
   std::vector<Figure> figures_;
 };
 
-// The main function of a benchmark: runs what `register_all` registers, prints the figures and, with `--json FILE`, writes
-// them there. Returns the exit code.
+// The main function of a benchmark: runs what `register_all` registers, prints the figures and, with `--json FILE`,
+// writes them there. Returns the exit code.
 int run_benchmarks(int argc, char** argv, void (*register_all)());
 
 }  // namespace bapi::bench

@@ -9,9 +9,9 @@ namespace bapi {
 // What full runs are believed to reach, as a function of the configuration alone: the model of policies that train
 // everything to the end.
 struct ConfigurationModel {
-  ExactGp gp;             // rows: finished and failed trials, then running ones; standardised values
-  ResponseScale scale;    // of the values (to be maximised)
-  double best = 0.0;      // best observed value, standardised
+  ExactGp gp;           // rows: finished and failed trials, then running ones; standardised values
+  ResponseScale scale;  // of the values (to be maximised)
+  double best = 0.0;    // best observed value, standardised
 };
 
 // Fitted to the trials that are finished, by what they left: the best of their epochs. Failed trials count as the worst
