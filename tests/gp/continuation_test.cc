@@ -31,7 +31,7 @@ Rows both_curves(const std::vector<Epoch>& epochs) {
 TEST(Continuation, IsTheJointPosteriorGivenTheValueReached) {
   const ExactGp gp = model();
   const Vector reached{{0.4, 0.2}};
-  const Moments found = continuation(gp, both_curves({8, 8}), reached, both_curves({20, 12}));
+  const Moments found = continuation(gp, both_curves({8, 8}), reached, 0.0, both_curves({20, 12}));
   for (int curve = 0; curve < 2; ++curve) {
     const Vector x = both_curves({1, 1}).x.row(curve).transpose();
     const Epoch then = curve == 0 ? 20 : 12;
@@ -42,8 +42,27 @@ TEST(Continuation, IsTheJointPosteriorGivenTheValueReached) {
   }
 }
 
+TEST(Continuation, WithHalfTheNoiseIsTheObservationMadeTwice) {
+  ExactGp gp = model();
+  const Rows now = both_curves({8, 8}).select({0});
+  const Rows end = both_curves({20, 20}).select({0});
+  const Moments found = continuation(gp, now, Vector{{0.4}}, 0.5 * gp.parameters().noise, end);
+  gp.append(now, Vector{{0.4}});
+  const Moments twice = gp.predict(end);
+  EXPECT_NEAR(found.mean[0], twice.mean[0], 1e-3);  // the prior mean is fitted anew
+  EXPECT_NEAR(found.variance[0], twice.variance[0], 1e-10);
+}
+
+TEST(Continuation, WithTheNoiseOfTheModelIsItsPrediction) {
+  const ExactGp gp = model();
+  const Rows end = both_curves({20, 20});
+  const Moments found = continuation(gp, both_curves({8, 8}), Vector{{0.4, 0.2}}, gp.parameters().noise, end);
+  EXPECT_EQ(found.mean, gp.predict(end).mean);
+  EXPECT_EQ(found.variance, gp.predict(end).variance);
+}
+
 TEST(Continuation, BeginsWhereTheCurveIs) {
-  const Moments found = continuation(model(), both_curves({8, 8}), Vector{{0.4, 0.2}}, both_curves({8, 8}));
+  const Moments found = continuation(model(), both_curves({8, 8}), Vector{{0.4, 0.2}}, 0.0, both_curves({8, 8}));
   EXPECT_NEAR(found.mean[0], 0.4, 1e-9);
   EXPECT_NEAR(found.mean[1], 0.2, 1e-9);
   EXPECT_LT(found.variance.maxCoeff(), 1e-9);
@@ -52,7 +71,7 @@ TEST(Continuation, BeginsWhereTheCurveIs) {
 TEST(Continuation, KnowsMoreThanTheModelAlone) {
   const ExactGp gp = model();
   const Rows end = both_curves({20, 20});
-  const Moments found = continuation(gp, both_curves({8, 8}), Vector{{0.4, 0.2}}, end);
+  const Moments found = continuation(gp, both_curves({8, 8}), Vector{{0.4, 0.2}}, 0.0, end);
   const Moments alone = gp.predict(end);
   EXPECT_LT(found.variance[0], alone.variance[0]);
   EXPECT_LT(found.variance[1], alone.variance[1]);

@@ -135,6 +135,26 @@ TEST(Response, ExplodingLossesDoNotFlattenTheGoodOnes) {
   EXPECT_LT(flattened(1) - flattened(0), 1e-20);
 }
 
+TEST(Fluctuation, IsTheVarianceAboutASmoothCourse) {
+  Rng rng(5);
+  double sum = 0.0;
+  for (int i = 0; i < 400; ++i) {
+    Vector curve(20);
+    for (Eigen::Index t = 0; t < 20; ++t) curve[t] = 0.01 * static_cast<double>(t) + 0.1 * rng.normal();
+    sum += *fluctuation(curve);
+  }
+  EXPECT_NEAR(sum / 400.0, 0.01, 0.001);
+}
+
+TEST(Fluctuation, OfAStraightCurveIsNoneAndOfAShortOneUnknown) {
+  EXPECT_NEAR(fluctuation(vector({1.0, 2.0, 3.0, 4.0, 5.0})).value(), 0.0, 1e-15);
+  EXPECT_FALSE(fluctuation(vector({1.0, 2.0, 3.0})).has_value());
+}
+
+TEST(Fluctuation, LooksAtTheLaterHalfOnly) {
+  EXPECT_NEAR(fluctuation(vector({9.0, -9.0, 5.0, 1.0, 1.0, 1.0, 1.0, 1.0})).value(), 0.0, 1e-15);
+}
+
 TEST(GapWarp, KeepsTheOrderAndIsUndone) {
   const GapWarp warp{.best = 0.9, .gap = 0.02};
   double before = -kInf;

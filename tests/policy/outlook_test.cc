@@ -39,14 +39,14 @@ struct Case {
   }();
   std::vector<Candidate> candidates = paused_candidates(history);
 
-  Moments at(Epoch epoch, Reached reached) const {
-    return outlook(models.gp, candidates, std::vector<Epoch>(candidates.size(), epoch), kEpochs, reached);
+  Moments at(Epoch epoch, double fluctuation) const {
+    return outlook(models.gp, candidates, std::vector<Epoch>(candidates.size(), epoch), kEpochs, fluctuation);
   }
 };
 
 TEST(Outlook, OfAPausedTrialBeginsWhereItIs) {
   const Case c;
-  const Moments now = c.at(16, Reached::known);
+  const Moments now = c.at(16, 0.0);
   for (std::size_t i = 0; i < c.candidates.size(); ++i) {
     const double value = c.history.trial(*c.candidates[i].trial).curve.best();
     EXPECT_NEAR(c.models.to_user(c.history, now.mean[static_cast<Eigen::Index>(i)]), value, 1e-6);
@@ -55,15 +55,23 @@ TEST(Outlook, OfAPausedTrialBeginsWhereItIs) {
 
 TEST(Outlook, OfALongFlatCurveIsSurerWhenItsValueIsKnown) {
   const Case c;
-  const Moments known = c.at(kEpochs, Reached::known);
-  const Moments noisy = c.at(kEpochs, Reached::noisy);
+  const Moments known = c.at(kEpochs, 0.0);
+  const Moments noisy = c.at(kEpochs, c.models.gp.parameters().noise);
   for (Eigen::Index i = 0; i < known.variance.size(); ++i) EXPECT_LT(known.variance[i], noisy.variance[i]);
+}
+
+TEST(Outlook, OfCurvesThatJumpIsThatOfTheModel) {
+  const Case c;
+  const Moments jumping = c.at(kEpochs, 1.0);
+  const Moments model = c.at(kEpochs, c.models.gp.parameters().noise);
+  EXPECT_EQ(jumping.mean, model.mean);
+  EXPECT_EQ(jumping.variance, model.variance);
 }
 
 TEST(Outlook, OfNewConfigurationsIsTheModels) {
   Case c;
   c.candidates = {new_candidate(c.history, {{0.21}}, 0), new_candidate(c.history, {{0.77}}, 1)};
-  const Moments known = c.at(kEpochs, Reached::known);
+  const Moments known = c.at(kEpochs, 0.0);
   const Moments plain = c.models.gp.predict(Rows::at_epochs(
       stacked(c.candidates), {kEpochs, kEpochs}, kEpochs, {c.candidates[0].group, c.candidates[1].group}));
   EXPECT_EQ(known.mean, plain.mean);
@@ -74,9 +82,9 @@ TEST(Outlook, KeepsTheOrderOfPausedAndNewCandidates) {
   Case c;
   const std::vector<Candidate> paused = c.candidates;
   c.candidates = {paused[3], new_candidate(c.history, {{0.21}}, 0), paused[1]};
-  const Moments mixed = c.at(kEpochs, Reached::known);
+  const Moments mixed = c.at(kEpochs, 0.0);
   c.candidates = paused;
-  const Moments alone = c.at(kEpochs, Reached::known);
+  const Moments alone = c.at(kEpochs, 0.0);
   EXPECT_NEAR(mixed.mean[0], alone.mean[3], 1e-12);
   EXPECT_NEAR(mixed.mean[2], alone.mean[1], 1e-12);
 }

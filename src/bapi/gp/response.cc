@@ -66,6 +66,15 @@ CurveResponse curve_response(
   return response;
 }
 
+std::optional<double> fluctuation(const Vector& curve) {
+  if (curve.size() < 4) return std::nullopt;
+  const Eigen::Index count = std::min<Eigen::Index>(10, (curve.size() + 1) / 2 + 1);
+  const auto late = curve.tail(count).array();
+  const Eigen::Index n = count - 2;
+  // A straight course cancels out; the noise of three values, weighed 1, -2 and 1, adds up to six variances.
+  return (late.head(n) - 2.0 * late.segment(1, n) + late.tail(n)).square().mean() / 6.0;
+}
+
 void ClipOptions::validate() const {
   require(factor >= 0.0, fmt::format("clip.factor = {}, must not be negative", factor));
 }

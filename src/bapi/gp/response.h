@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "bapi/base/units.h"
@@ -28,6 +29,10 @@ struct CurveResponse {
 // planned length is shorter or because it gave up, is finished at its last value: a point at max_epoch repeats it.
 CurveResponse curve_response(
     const std::vector<Epoch>& epochs, const Vector& scores, ResponseKind kind, CurveEnd end, Epoch max_epoch);
+
+// Variance of a value about the smooth course of its curve, from the second differences of its later half, of at most
+// the last ten values. Nothing for fewer than four values.
+std::optional<double> fluctuation(const Vector& curve);
 
 struct ClipOptions {
   // Values below median - factor * (best - median) are raised to it; infinity turns clipping off for finite values.

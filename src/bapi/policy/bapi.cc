@@ -55,8 +55,8 @@ class Prospects {
             const Models& models,
             const ExactGp& gp,
             const std::vector<Candidate>& candidates,
-            Reached reached)
-      : history_(history), models_(models), gp_(gp), candidates_(candidates), reached_(reached) {
+            double fluctuation)
+      : history_(history), models_(models), gp_(gp), candidates_(candidates), fluctuation_(fluctuation) {
     for (const Candidate& c : candidates_) {
       paid_.push_back(history.spec().checkpoint == Checkpoint::kept ? c.done : 0);
     }
@@ -97,7 +97,7 @@ class Prospects {
       paid.push_back(paid_[i]);
     }
     const Vector costs = models_.cost.between(stacked(candidates), paid, epochs);
-    const Moments moments = outlook(gp_, candidates, epochs, history_.spec().epochs.max, reached_);
+    const Moments moments = outlook(gp_, candidates, epochs, history_.spec().epochs.max, fluctuation_);
     std::vector<Prospect> prospects;
     for (std::size_t k = 0; k < chosen.size(); ++k) {
       const auto at = static_cast<Eigen::Index>(k);
@@ -114,7 +114,7 @@ class Prospects {
   const Models& models_;
   const ExactGp& gp_;
   const std::vector<Candidate>& candidates_;
-  Reached reached_;
+  double fluctuation_;  // of values reached by paused trials
   std::vector<Epoch> paid_;
 };
 
@@ -168,16 +168,18 @@ Decision Bapi::ask(const History& history, Rng& rng) {
 Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng) const {
   const ExactGp gp = with_running_trials(history, models);
   const Cost remaining = history.budget().remaining();
+  const double noise = models.gp.parameters().noise;
+  const double fluctuation = options_.reached == Reached::known ? std::min(models.fluctuation, noise) : noise;
   std::vector<Candidate> candidates = worth_considering(history, gp, models.best, rng);
   if (candidates.empty()) return nothing_to_do(history, kPoolExhausted);
-  std::vector<Prospect> prospects = Prospects(history, models, gp, candidates, options_.reached).affordable(remaining);
+  std::vector<Prospect> prospects = Prospects(history, models, gp, candidates, fluctuation).affordable(remaining);
   double target = models.best;
   if (options_.target == BapiTarget::reachable) {
     target = target_of(prospects, models.best, remaining);
     // The first search of the space showed how far the budget may lead; the second looks for what leads there.
     if (target > models.best && history.spec().pool.empty()) {
       candidates = worth_considering(history, gp, target, rng);
-      prospects = Prospects(history, models, gp, candidates, options_.reached).affordable(remaining);
+      prospects = Prospects(history, models, gp, candidates, fluctuation).affordable(remaining);
     }
   }
   if (prospects.empty()) return nothing_to_do(history, kNothingAffordable);
@@ -195,9 +197,7 @@ Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng)
       .rule = "best expected improvement per cost to finish",
       .numbers = {
           {"predicted", models.to_user(history, best.mean)},
-          {"sd",
-           chosen.trial && options_.reached == Reached::known ? best.sd * models.scale.slope(best.mean)
-                                                              : models.observed_sd(best.mean, best.sd)},
+          {"sd", models.observed_sd(best.mean, best.sd, chosen.trial ? fluctuation : noise)},
           {"at_epoch", best.until},
           {"stop",
            stop_of(history, models, chosen.x, chosen.group, chosen.done, stop_tolerance(history, models, options_))},
@@ -263,7 +263,7 @@ Decision Bapi::follow_plan(const History& history, const Models& models, Rng& rn
   const Epoch until = std::min(next.until, next.from + block);
   Rationale why{.rule = "best expected improvement per cost of the horizon",
                 .numbers = {{"predicted", models.to_user(history, next.mean)},
-                            {"sd", models.observed_sd(next.mean, next.sd)},
+                            {"sd", models.observed_sd(next.mean, next.sd, models.gp.parameters().noise)},
                             {"stop", next.until},
                             {"cost_to_stop", next.cost},
                             {"cost_log_sd", models.cost.log_sd(next.x)},

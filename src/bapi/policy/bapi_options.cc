@@ -114,7 +114,7 @@ PolicyInfo bapi_info(const std::string& name) {
            "what a run must improve on: reachable with the rest of the budget, or the incumbent (rungs loop)"},
           {"reached",
            word(d.reached),
-           "what a paused run has reached is known, or a noisy observation of its curve (rungs loop)"},
+           "a paused run goes on from where it is (known), or from where the model sees it (noisy) (rungs loop)"},
           {"points", word(d.model.points), "epochs of a curve that become data: rungs, greedy (up to 3) or last"},
           {"time_kernel", word(d.model.time), "ed, rbf, or auto: by evidence"},
           {"monotone",

@@ -8,7 +8,6 @@
 #include "bapi/gp/slope_constraint.h"
 #include "bapi/policy/initial_design.h"
 #include "bapi/policy/models.h"
-#include "bapi/policy/outlook.h"
 #include "bapi/policy/registry.h"
 
 namespace bapi {
@@ -25,6 +24,12 @@ enum class BapiTarget {
   incumbent,  // the best value so far
 };
 
+// How the value that a paused trial has reached enters forecasts of its further course (rungs loop).
+enum class Reached {
+  known,  // as well as the fluctuation of curves allows
+  noisy,  // as one more observation of the model
+};
+
 struct BapiOptions {
   BapiLoop loop = BapiLoop::rungs;
 
@@ -34,7 +39,7 @@ struct BapiOptions {
   double kappa = 2.0;             // how uncertain a forecast may be to end a run early (plan loop)
   double rung_ratio = 2.0;        // epochs of a rung over those of the one before (rungs loop)
   BapiTarget target = BapiTarget::reachable;
-  Reached reached = Reached::known;  // by paused trials (rungs loop)
+  Reached reached = Reached::known;
   BatchScore acquisition = BatchScore::improvement;
 
   double initial_epochs = 0.1;  // share of all epochs that the initial runs get

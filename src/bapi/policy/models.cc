@@ -226,6 +226,33 @@ GpParameters choose_greedily(std::vector<Source>& sources,
   return kernel.parameters;
 }
 
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Of the better half of the trials: bad ones may do what they like.
+double typical_fluctuation(const History& history, const ResponseScale& scale) {
+  std::vector<const Trial*> trials;
+  for (const Trial& trial : history.trials()) {
+    if (trial.curve.last_epoch() >= 4) trials.push_back(&trial);
+  }
+  std::stable_sort(
+      trials.begin(), trials.end(), [](const Trial* a, const Trial* b) { return a->curve.best() > b->curve.best(); });
+  trials.resize((trials.size() + 1) / 2);
+  std::vector<double> each;
+  for (const Trial* trial : trials) {
+    Vector values(trial->curve.last_epoch());
+    for (Eigen::Index i = 0; i < values.size(); ++i) {
+      values[i] = scale.apply(trial->curve.value(static_cast<Epoch>(i) + 1));
+    }
+    const double found = fluctuation(values).value_or(0.0);
+    if (std::isfinite(found)) each.push_back(found);
+  }
+  return each.empty() ? 0.0 : median(std::move(each));
+}
+
 // Trials whose cost is known, evenly taken if there are more than `max_trials`: cost is smooth in x, and the model of
 // it must not become dearer than that of the curves.
 std::vector<const Trial*> trials_with_cost(const History& history, int max_trials) {
@@ -276,8 +303,8 @@ CostModel fit_cost(const History& history, const ModelOptions& options, const Rn
 
 }  // namespace
 
-double Models::observed_sd(double mean, double latent_sd) const {
-  return std::sqrt(latent_sd * latent_sd + gp.parameters().noise) * scale.slope(mean);
+double Models::observed_sd(double mean, double latent_sd, double noise) const {
+  return std::sqrt(latent_sd * latent_sd + noise) * scale.slope(mean);
 }
 
 bool has_data(const History& history) {
@@ -308,6 +335,7 @@ Models fit_models(const History& history, const ModelOptions& options, Rng& rng)
           .scale = response.scale,
           .best = response.y.maxCoeff(),
           .range = std::max(1e-12, response.y.maxCoeff() - response.y.minCoeff()),
+          .fluctuation = typical_fluctuation(history, response.scale),
           .slopes = std::move(slopes),
           .cost = fit_cost(history, options, rng),
           .fit = kernel.summary};

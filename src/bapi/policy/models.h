@@ -46,12 +46,14 @@ struct Models {
   ResponseScale scale;     // of the values (to be maximised)
   double best = 0.0;       // best observed value, standardised
   double range = 1.0;      // of the observed (clipped) values, standardised
+  double fluctuation = 0;  // variance of a standardised value about the course of its curve, in the better trials
   SlopeConstraint slopes;  // for the monotone posterior
   CostModel cost;
   FitSummary fit;
 
-  // Standard deviation of an observation, in the unit of the metric, from mean and deviation of the latent value.
-  double observed_sd(double mean, double latent_sd) const;
+  // Standard deviation of an observation with noise of this variance, in the unit of the metric, from mean and
+  // deviation of the latent value.
+  double observed_sd(double mean, double latent_sd, double noise) const;
 
   double to_user(const History& history, double standardised) const {
     return history.in_user_units(scale.undo(standardised));

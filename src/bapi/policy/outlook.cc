@@ -29,8 +29,8 @@ Moments outlook(const ExactGp& gp,
                 const std::vector<Candidate>& candidates,
                 const std::vector<Epoch>& epochs,
                 Epoch max_epoch,
-                Reached reached) {
-  const std::map<int, LastPoint> last = reached == Reached::known ? last_points(gp) : std::map<int, LastPoint>{};
+                double fluctuation) {
+  const std::map<int, LastPoint> last = last_points(gp);
   const Matrix x = stacked(candidates);
   std::vector<Eigen::Index> others;
   std::vector<Eigen::Index> paused;
@@ -63,8 +63,8 @@ Moments outlook(const ExactGp& gp,
   };
   if (!others.empty()) fill(others, gp.predict(then(others)));
   if (!paused.empty()) {
-    const Eigen::Map<const Vector> reached_values(values.data(), std::ssize(values));
-    fill(paused, continuation(gp, rows_of(paused, now), reached_values, then(paused)));
+    const Eigen::Map<const Vector> reached(values.data(), std::ssize(values));
+    fill(paused, continuation(gp, rows_of(paused, now), reached, fluctuation, then(paused)));
   }
   return all;
 }

@@ -7,20 +7,16 @@
 
 namespace bapi {
 
-// How the value that a paused trial has reached enters forecasts of its further course.
-enum class Reached {
-  known,  // as it is: only the further course is uncertain
-  noisy,  // as one more noisy observation of the curve
-};
-
-// Where the candidates are expected to be at `epochs`, one each.
+// Where the candidates are expected to be at `epochs`, one each. `fluctuation` is the variance with which the value
+// that a paused trial has reached is known; no less than the model's noise leaves it at that.
 //
 // What a model of all curves cannot explain counts as its noise, and the noise is mostly misfit: a curve that has been
-// flat for long would keep a chance to end where its neighbours are. So a paused trial goes on from where it is.
+// flat for long would keep a chance to end where its neighbours are. So a paused trial goes on from where it is, as far
+// as its curve does not jump about.
 Moments outlook(const ExactGp& gp,
                 const std::vector<Candidate>& candidates,
                 const std::vector<Epoch>& epochs,
                 Epoch max_epoch,
-                Reached reached);
+                double fluctuation);
 
 }  // namespace bapi

@@ -50,7 +50,7 @@ std::vector<Candidate> candidates_of(const History& history, const ExactGp& gp, 
 }  // namespace
 
 Moments StepByStep::Lineup::at(const std::vector<Epoch>& epochs) const {
-  return outlook(gp, candidates, epochs, history.spec().epochs.max, Reached::known);
+  return outlook(gp, candidates, epochs, history.spec().epochs.max, models.fluctuation);
 }
 
 std::vector<PolicyOptionInfo> StepByStep::common_options() {
