@@ -86,9 +86,11 @@ std::vector<Outlook> Insight::outlook(const Horizon& horizon) const {
   Vector weights = (draws.log_weights().array() - draws.log_weights().maxCoeff()).exp();
   weights /= weights.sum();
   Cost cost = 0.0;
+  double mean = models_.best;
   for (std::size_t i = 0; i < horizon.runs.size(); ++i) {
     const Vector& after = best[i + 1];
     cost += horizon.runs[i].cost;
+    mean = std::max(mean, weights.dot(after));  // but for rounding it is the greater one
     std::vector<std::size_t> order(static_cast<std::size_t>(kDraws));
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -98,8 +100,7 @@ std::vector<Outlook> Insight::outlook(const Horizon& horizon) const {
     const double b = models_.to_user(history_, weighted_quantile(order, after, weights, 0.9));
     outlook.push_back(
         {.cost = cost,
-         .best = {
-             .mean = models_.to_user(history_, weights.dot(after)), .low = std::min(a, b), .high = std::max(a, b)}});
+         .best = {.mean = models_.to_user(history_, mean), .low = std::min(a, b), .high = std::max(a, b)}});
   }
   return outlook;
 }
