@@ -193,11 +193,14 @@ Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng)
           ? first
           : std::max(chosen.done + 1, static_cast<Epoch>(std::llround(options_.rung_ratio * chosen.done)));
   const Epoch until = std::min(rung, best.until);
+  // Told to the user is the wider band of the model, which comes true more often.
+  const Rows end = Rows::of_curve(chosen.x, {best.until}, history.spec().epochs.max, chosen.group);
+  const double model_sd = std::sqrt(gp.predict(end).variance[0]);
   Rationale why{
       .rule = "best expected improvement per cost to finish",
       .numbers = {
           {"predicted", models.to_user(history, best.mean)},
-          {"sd", models.observed_sd(best.mean, best.sd, chosen.trial ? fluctuation : noise)},
+          {"sd", models.observed_sd(best.mean, model_sd)},
           {"at_epoch", best.until},
           {"stop",
            stop_of(history, models, chosen.x, chosen.group, chosen.done, stop_tolerance(history, models, options_))},
@@ -263,7 +266,7 @@ Decision Bapi::follow_plan(const History& history, const Models& models, Rng& rn
   const Epoch until = std::min(next.until, next.from + block);
   Rationale why{.rule = "best expected improvement per cost of the horizon",
                 .numbers = {{"predicted", models.to_user(history, next.mean)},
-                            {"sd", models.observed_sd(next.mean, next.sd, models.gp.parameters().noise)},
+                            {"sd", models.observed_sd(next.mean, next.sd)},
                             {"stop", next.until},
                             {"cost_to_stop", next.cost},
                             {"cost_log_sd", models.cost.log_sd(next.x)},

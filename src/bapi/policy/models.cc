@@ -303,8 +303,8 @@ CostModel fit_cost(const History& history, const ModelOptions& options, const Rn
 
 }  // namespace
 
-double Models::observed_sd(double mean, double latent_sd, double noise) const {
-  return std::sqrt(latent_sd * latent_sd + noise) * scale.slope(mean);
+double Models::observed_sd(double mean, double latent_sd) const {
+  return std::sqrt(latent_sd * latent_sd + gp.parameters().noise) * scale.slope(mean);
 }
 
 bool has_data(const History& history) {

@@ -51,9 +51,8 @@ struct Models {
   CostModel cost;
   FitSummary fit;
 
-  // Standard deviation of an observation with noise of this variance, in the unit of the metric, from mean and
-  // deviation of the latent value.
-  double observed_sd(double mean, double latent_sd, double noise) const;
+  // Standard deviation of an observation, in the unit of the metric, from mean and deviation of the latent value.
+  double observed_sd(double mean, double latent_sd) const;
 
   double to_user(const History& history, double standardised) const {
     return history.in_user_units(scale.undo(standardised));
