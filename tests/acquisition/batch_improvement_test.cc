@@ -115,8 +115,9 @@ TEST_P(BatchGradient, OfValuesWithoutSlopesAgreesWithDifferences) {
   const Setting s = setting(5, 3, monotone);
   BatchImprovement growing = batch(s, 32, {.score = score, .averaging = averaging, .pi_temperature = 0.3});
   for (int points = 0; points <= 2; ++points) {
-    Rows values = s.points[2].select({s.points[2].size() - 1});
-    values.append(values);
+    const Rows value = s.points[2].select({s.points[2].size() - 1});
+    Rows values = value;
+    values.append(value);
     values.x.row(1).array() *= 0.9;
     const auto objective = [&](const Rows& rows) { return growing.objective(growing.prepare_values(rows)); };
     const BatchImprovement::Gradients at = growing.objective_gradients(growing.prepare_values(values));
