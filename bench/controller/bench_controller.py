@@ -55,7 +55,8 @@ class Bench:
         self.bapi = bapi
         self.seconds = seconds
         self.rate = rate
-        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="bapi-bench-", dir=directory))
+        # Absolute: the study is run from inside of it.
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="bapi-bench-", dir=directory)).resolve()
 
     def write_study(self, rate):
         trainer = self.dir / "trainer.py"
@@ -78,9 +79,11 @@ class Bench:
         out = subprocess.run([self.bapi, *arguments, "-f", "json"], cwd=self.dir, capture_output=True, check=True)
         return json.loads(out.stdout)
 
-    def wait_for_trial(self, name):
+    def wait_for_trial(self, process, name):
         log = self.dir / f"{name}.bapi" / "trials" / "0000" / "report"
         while not (log.exists() and log.stat().st_size > 0):
+            if process.poll() is not None:
+                sys.exit(f"{self.bapi} run ended with {process.returncode} before its first report")
             time.sleep(0.01)
 
     def first_decision(self, n):
@@ -89,7 +92,7 @@ class Bench:
         for i in range(n):
             begin = time.time()
             process = self.run(f"start{i}")
-            self.wait_for_trial(f"start{i}")
+            self.wait_for_trial(process, f"start{i}")
             self.stop(process)
             ours.append(1000.0 * (self.ask("show", f"start{i}", "0")["events"][0]["at"] - begin))
             begin = time.time()
@@ -101,7 +104,7 @@ class Bench:
     def steady_state(self):
         """CPU share and peak memory while one trial reports at a fixed rate."""
         process = self.run("steady")
-        self.wait_for_trial("steady")
+        self.wait_for_trial(process, "steady")
         report = self.dir / "steady.bapi" / "trials" / "0000" / "report"
         tail = subprocess.Popen(["tail", "-F", str(report)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         sleeper = subprocess.Popen(["sleep", "1000"])
