@@ -395,8 +395,11 @@ TEST_F(Processes, TheWholeLifeOfAProcessIsCharged) {
   const std::vector<Overhead> overhead = all_of<Overhead>(facts);
   ASSERT_GE(overhead.size(), 1u);
   EXPECT_EQ(overhead.front().kind, OverheadKind::start_up);
-  EXPECT_NEAR(overhead.front().cost, 0.1, 0.05);
-  for (const Measured& fact : all_of<Measured>(facts)) EXPECT_NEAR(fact.measurement.cost, 0.05, 0.03);
+  // From above only its life bounds what it is charged: a busy machine takes its time.
+  EXPECT_GE(overhead.front().cost, 0.09);
+  Cost trained = 0.0;
+  for (const Measured& fact : all_of<Measured>(facts)) trained += fact.measurement.cost;
+  EXPECT_GE(trained, 0.12);
 }
 
 TEST_F(Processes, AccruedCostBecomesFactsWithoutLoss) {
