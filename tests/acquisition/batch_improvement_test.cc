@@ -7,6 +7,7 @@
 #include "bapi/acquisition/improvement.h"
 #include "bapi/base/error.h"
 #include "tests/support/curves.h"
+#include "tests/support/moved.h"
 
 namespace bapi {
 namespace {
@@ -100,10 +101,8 @@ TEST_P(BatchGradient, AgreesWithDifferences) {
     EXPECT_NEAR(at.values[0], growing.scores({point})[0], 1e-12);
     for (int j = 0; j < 3; ++j) {
       const double h = 1e-5;
-      Rows up = point;
-      Rows down = point;
-      up.x.col(j).array() += h;
-      down.x.col(j).array() -= h;
+      const Rows up = test::moved(point, j, h);
+      const Rows down = test::moved(point, j, -h);
       const double difference = (growing.scores({up})[0] - growing.scores({down})[0]) / (2 * h);
       EXPECT_NEAR(at.gradients(j, 0), difference, 1e-4 * (1.0 + std::abs(difference)));
     }
@@ -124,10 +123,8 @@ TEST_P(BatchGradient, OfValuesWithoutSlopesAgreesWithDifferences) {
     EXPECT_LT((at.values - objective(values)).cwiseAbs().maxCoeff(), 1e-12);
     for (int j = 0; j < 3; ++j) {
       const double h = 1e-5;
-      Rows up = values;
-      Rows down = values;
-      up.x.col(j).array() += h;
-      down.x.col(j).array() -= h;
+      const Rows up = test::moved(values, j, h);
+      const Rows down = test::moved(values, j, -h);
       const Vector difference = (objective(up) - objective(down)) / (2 * h);
       for (int i = 0; i < 2; ++i) {
         EXPECT_NEAR(at.gradients(j, i), difference[i], 1e-4 * (1.0 + std::abs(difference[i])));

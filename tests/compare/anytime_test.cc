@@ -24,10 +24,7 @@ TEST(AnytimeRegret, WithoutAnyResultIsTheCap) {
 
 TEST(AnytimeCurves, NeverRiseAndEndWhereTheRunsEnd) {
   const Comparison comparison = testing::small_comparison();
-  const testing::Directory directory;
-  RunLog log(directory.path(), comparison);
-  run_comparison(comparison, log, {});
-  const std::vector<RunRecord> records = records_of(comparison, log);
+  const std::vector<RunRecord> records = testing::all_runs(comparison);
   const std::vector<AnytimeCurve> curves = anytime_curves(comparison, records);
   EXPECT_EQ(curves.size(), 2u * (1u + 2u) * 3u);  // budgets, all and each table, policies
   for (const AnytimeCurve& curve : curves) {

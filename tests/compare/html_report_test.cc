@@ -10,10 +10,7 @@ namespace bapi {
 namespace {
 
 std::string page_of(const Comparison& comparison) {
-  const testing::Directory directory;
-  RunLog log(directory.path(), comparison);
-  run_comparison(comparison, log, {});
-  const std::vector<RunRecord> records = records_of(comparison, log);
+  const std::vector<RunRecord> records = testing::all_runs(comparison);
   return html_report(comparison, rankings_of(comparison, records), anytime_curves(comparison, records));
 }
 
@@ -75,10 +72,7 @@ std::string legend_of(const std::string& page) {
 
 TEST(HtmlReport, NamesThePoliciesFromTheBestToTheWorst) {
   const Comparison comparison = testing::small_comparison();
-  const testing::Directory directory;
-  RunLog log(directory.path(), comparison);
-  run_comparison(comparison, log, {});
-  const std::vector<RunRecord> records = records_of(comparison, log);
+  const std::vector<RunRecord> records = testing::all_runs(comparison);
   const std::vector<Ranking> rankings = rankings_of(comparison, records);
   const std::string legend = legend_of(html_report(comparison, rankings, anytime_curves(comparison, records)));
   std::size_t last = 0;

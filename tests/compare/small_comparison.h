@@ -38,6 +38,14 @@ class Directory {
   std::filesystem::path path_;
 };
 
+// Every run of the comparison, made in a directory that is gone afterwards.
+inline std::vector<RunRecord> all_runs(const Comparison& comparison) {
+  const Directory directory;
+  RunLog log(directory.path(), comparison);
+  run_comparison(comparison, log, {});
+  return records_of(comparison, log);
+}
+
 // Times that are measured differ from run to run; all else must not.
 inline std::vector<RunRecord> without_times(std::vector<RunRecord> records) {
   for (RunRecord& record : records) record.overhead_seconds = 0.0;

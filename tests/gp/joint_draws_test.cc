@@ -7,6 +7,7 @@
 #include "bapi/gp/monotone_gp.h"
 #include "bapi/math/truncated_normal.h"
 #include "tests/support/curves.h"
+#include "tests/support/moved.h"
 
 namespace bapi {
 namespace {
@@ -94,12 +95,8 @@ TEST(JointDraws, GradientsAgreeWithDifferences) {
   const DrawGradient gradient = draws.gradients(draws.extend({point})).front();
   for (int j = 0; j < 3; ++j) {
     const double h = 1e-5;
-    Rows up = point;
-    Rows down = point;
-    up.x.col(j).array() += h;
-    down.x.col(j).array() -= h;
-    const DrawExtension a = draws.extend({up}).front();
-    const DrawExtension b = draws.extend({down}).front();
+    const DrawExtension a = draws.extend({test::moved(point, j, h)}).front();
+    const DrawExtension b = draws.extend({test::moved(point, j, -h)}).front();
     EXPECT_LT(((a.mean - b.mean) / (2 * h) - gradient.mean.col(j)).cwiseAbs().maxCoeff(), 2e-4);
     EXPECT_LT(((a.log_weights - b.log_weights) / (2 * h) - gradient.log_weights.col(j)).cwiseAbs().maxCoeff(), 2e-4);
     EXPECT_NEAR((a.sd - b.sd) / (2 * h), gradient.sd[j], 1e-4);

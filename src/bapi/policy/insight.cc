@@ -8,6 +8,7 @@
 #include "bapi/base/error.h"
 #include "bapi/gp/joint_draws.h"
 #include "bapi/math/normal.h"
+#include "bapi/math/truncated_normal.h"
 
 namespace bapi {
 namespace {
@@ -83,8 +84,7 @@ std::vector<Outlook> Insight::outlook(const Horizon& horizon) const {
     best.emplace_back(best.back().cwiseMax(draws.values().rightCols(1)));
   }
   // What is known of the curves of all runs counts after each of them, so that the outlook never gets worse.
-  Vector weights = (draws.log_weights().array() - draws.log_weights().maxCoeff()).exp();
-  weights /= weights.sum();
+  const Vector weights = normalised_weights(draws.log_weights());
   Cost cost = 0.0;
   double mean = models_.best;
   for (std::size_t i = 0; i < horizon.runs.size(); ++i) {
