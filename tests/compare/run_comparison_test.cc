@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bapi/base/error.h"
 #include "bapi/compare/standings.h"
 #include "small_comparison.h"
 
@@ -117,6 +118,23 @@ TEST(RunComparison, ChargesDecisionsOnlyWhereCostIsTime) {
   };
   EXPECT_FALSE(free_of_charge("rising"));
   EXPECT_TRUE(free_of_charge("crossing"));
+}
+
+TEST(RunComparison, ChargesModelledDecisionsTheSameEveryTime) {
+  Comparison comparison = small_comparison();
+  for (CurveTable& table : comparison.tables) table.cost_unit = "s";
+  const std::vector<RunRecord> free_of_charge = run_with(comparison, {});
+  comparison.overhead = OverheadCharge::modelled;
+  EXPECT_THROW(comparison.validate(), InvalidInput);
+
+  for (const ComparedPolicy& policy : comparison.policies) comparison.models[policy.label] = {};
+  EXPECT_EQ(run_with(comparison, {}), free_of_charge);
+  const Cost full = parse_table_budget("1full").on(comparison.tables[0]);
+  for (auto& [label, model] : comparison.models) model = {.fixed = 0.5 * full, .scale = 0.01 * full, .power = 1.0};
+  const std::vector<RunRecord> charged = run_with(comparison, {});
+  EXPECT_EQ(run_with(comparison, {}), charged);
+  // Decisions take half of what a full run takes, or more, so that the budget pays for fewer.
+  for (std::size_t i = 0; i < charged.size(); ++i) EXPECT_LT(charged[i].decisions, free_of_charge[i].decisions);
 }
 
 TEST(RunComparison, GathersCalibrationOfPoliciesThatForecast) {

@@ -23,6 +23,8 @@ RunRecord some_record(std::uint64_t seed) {
       .spent = 12.5,
       .decisions = 7,
       .overhead_seconds = 0.25,
+      .decision_times = {{.trials = 0.0, .decisions = 1, .seconds = 0.1},
+                         {.trials = 3.5, .decisions = 6, .seconds = 0.15}},
       .trajectory = {{0.1, 1.2}, {0.7, 1.0 / 3.0}},
       .calibration = {.value = {.count = 3, .within_50 = 1.0 / 3.0, .within_80 = 1.0, .within_95 = 1.0}, .cost = {}}};
 }
@@ -106,6 +108,28 @@ TEST(RunLog, MayGrowButNotChangeItsMeaning) {
   Comparison charged = small_comparison();
   charged.overhead = OverheadCharge::measured;
   EXPECT_NE(message_of(directory, charged).find("overhead none"), std::string::npos);
+}
+
+TEST(RunLog, RefusesToMixPoliciesChargedDifferently) {
+  const Directory directory;
+  Comparison comparison = small_comparison();
+  comparison.overhead = OverheadCharge::modelled;
+  for (const ComparedPolicy& policy : comparison.policies) comparison.models[policy.label] = {.fixed = 0.5};
+  EXPECT_EQ(message_of(directory, comparison), "");
+  comparison.models["asha"].fixed = 0.25;
+  EXPECT_NE(message_of(directory, comparison).find("there asha is asha, charged 0.5 s"), std::string::npos);
+}
+
+TEST(OverheadModels, ComeFromTheRunsOfTheSamePolicyUnderAnyLabel) {
+  const Directory directory;
+  { RunLog(directory.path(), small_comparison()).append(some_record(0)); }
+  const std::vector<ComparedPolicy> same{{"chance", {.name = "random"}}};
+  EXPECT_EQ(overhead_models(directory.path(), same).at("chance"), fit_overhead(some_record(0).decision_times));
+  for (const PolicySpec& other : {PolicySpec{.name = "hyperband"}, PolicySpec{.name = "bapi"}}) {
+    const std::vector<ComparedPolicy> without_runs{{"random", other}};
+    EXPECT_THROW(overhead_models(directory.path(), without_runs), InvalidInput) << other.name;
+  }
+  EXPECT_THROW(overhead_models(directory.path() / "nowhere", same), InvalidInput);
 }
 
 TEST(RunLog, IsHeldByOneComparisonAtATime) {

@@ -48,7 +48,10 @@ inline std::vector<RunRecord> all_runs(const Comparison& comparison) {
 
 // Times that are measured differ from run to run; all else must not.
 inline std::vector<RunRecord> without_times(std::vector<RunRecord> records) {
-  for (RunRecord& record : records) record.overhead_seconds = 0.0;
+  for (RunRecord& record : records) {
+    record.overhead_seconds = 0.0;
+    record.decision_times.clear();
+  }
   return records;
 }
 

@@ -33,6 +33,7 @@ struct CompareArguments {
   std::optional<int> jobs;
   std::optional<int> draw;
   bool charge_overhead = false;
+  std::string overhead_from;
   bool quiet = false;
   std::string out;
   std::string format = "table";
@@ -83,7 +84,14 @@ Comparison comparison_of(const CompareArguments& arguments) {
   for (const std::string& text : separated(arguments.budgets)) comparison.budgets.push_back(parse_table_budget(text));
   if (!arguments.workers.empty()) comparison.workers.clear();
   for (const std::string& text : separated(arguments.workers)) comparison.workers.push_back(parse_workers(text));
-  comparison.overhead = arguments.charge_overhead ? OverheadCharge::measured : OverheadCharge::none;
+  require(
+      !arguments.charge_overhead || arguments.overhead_from.empty(),
+      "compare: --charge-overhead charges what decisions take now, --overhead-from what they took before; give one");
+  if (arguments.charge_overhead) comparison.overhead = OverheadCharge::measured;
+  if (!arguments.overhead_from.empty()) {
+    comparison.overhead = OverheadCharge::modelled;
+    comparison.models = overhead_models(arguments.overhead_from, comparison.policies);
+  }
   comparison.tables = load_tables(arguments);
   comparison.validate();
   return comparison;
@@ -166,6 +174,10 @@ Command compare_command() {
         arguments.flag("--charge-overhead",
                        parsed->charge_overhead,
                        "Let decisions cost the time that they take, where a table's cost is in seconds");
+        arguments.option("--overhead-from",
+                         parsed->overhead_from,
+                         "The same, reproducibly: by a + b n^c seconds for n trials, fitted to what decisions of each "
+                         "policy took in the comparison that was written to this directory");
         arguments.option("--out", parsed->out, "Directory of the results");
         arguments.flag("-q,--quiet", parsed->quiet, "No progress on standard error");
         arguments.option("-f,--format", parsed->format, "Of the summary: table, json or csv");

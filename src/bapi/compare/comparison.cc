@@ -42,7 +42,11 @@ void Comparison::validate() const {
   require_distinct(workers, "number of workers", [](int count) { return std::to_string(count); });
   require(seeds >= 1, fmt::format("compare: seeds = {}, must be at least 1", seeds));
   for (const int count : workers) require(count >= 1, fmt::format("compare: workers = {}, must be at least 1", count));
-  for (const ComparedPolicy& policy : policies) make_policy(policy.spec);
+  for (const ComparedPolicy& policy : policies) {
+    make_policy(policy.spec);
+    require(overhead != OverheadCharge::modelled || models.contains(policy.label),
+            fmt::format("compare: it is not known what a decision of {} takes", policy.label));
+  }
   for (const CurveTable& table : tables) {
     require(has_finite_value(table),
             fmt::format("compare: {} has no finite value of {}", table.name, table.metric.name));

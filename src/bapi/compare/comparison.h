@@ -2,10 +2,12 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bapi/compare/overhead.h"
 #include "bapi/policy/insight.h"
 #include "bapi/run/curve_table.h"
 #include "bapi/run/table_budget.h"
@@ -23,8 +25,9 @@ struct ComparedPolicy {
 std::string to_text(const PolicySpec& spec);
 
 enum class OverheadCharge {
-  none,      // decisions take no simulated time: runs are reproducible
+  none,      // decisions take no simulated time
   measured,  // the processor time of each decision delays the segment that it starts, where the table's unit is seconds
+  modelled,  // as measured, with the time that Comparison::models gives: reproducible
 };
 
 // Every table with every policy, seed, budget and number of workers.
@@ -35,6 +38,7 @@ struct Comparison {
   std::vector<TableBudget> budgets = {};
   std::vector<int> workers = {1};
   OverheadCharge overhead = OverheadCharge::none;
+  std::map<std::string, OverheadModel> models = {};  // label -> what its decisions take, if overheads are modelled
 
   // Throws InvalidInput: something is empty, stands twice, or a policy does not exist or has no such option.
   void validate() const;
@@ -52,8 +56,8 @@ struct RunKey {
 
 std::string to_text(const RunKey& key);
 
-// What came out of one run. A function of the key and the comparison's settings, except for `overhead_seconds` (and for
-// everything if overheads are charged as measured).
+// What came out of one run. A function of the key and the comparison's settings, except for `overhead_seconds` and
+// `decision_times` (and for everything if overheads are charged as measured).
 struct RunRecord {
   RunKey key;
   double final = 0.0;  // in the user's direction
@@ -62,6 +66,7 @@ struct RunRecord {
   Cost spent = 0.0;
   int decisions = 0;
   double overhead_seconds = 0.0;  // processor time of all decisions
+  std::vector<DecisionTimes> decision_times = {};
   // (fraction of the budget, normalised regret from there on), at every improvement.
   std::vector<std::pair<double, double>> trajectory = {};
   Calibration calibration = {};  // of the predictions that the policy stored, if any

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "bapi/base/error.h"
 #include "bapi/compare/comparison_tables.h"
 #include "bapi/compare/critical_difference.h"
 #include "bapi/report/svg.h"
@@ -117,18 +118,31 @@ class Report {
         comparison_.policies.size() == 1 ? "1 policy" : fmt::format("{} policies", comparison_.policies.size()),
         counted(static_cast<int>(comparison_.tables.size()), "table"),
         counted(comparison_.seeds, "seed"),
-        comparison_.overhead == OverheadCharge::none
-            ? "decisions free of charge"
-            : "decisions charged with the time that they took where cost is in seconds");
+        charge());
     text += "<ul>\n";
     for (const Ranking& ranking : rankings_) text += fmt::format("<li>{}</li>\n", verdict_of(ranking));
     text += "</ul>\n";
     return text + specifications();
   }
 
-  // What labels stand for, where they are not the policy itself.
+  std::string charge() const {
+    switch (comparison_.overhead) {
+      case OverheadCharge::none:
+        return "decisions free of charge";
+      case OverheadCharge::measured:
+        return "decisions charged with the time that they took where cost is in seconds";
+      case OverheadCharge::modelled:
+        return "decisions charged where cost is in seconds, by the number n of trials";
+    }
+    throw LogicError("unknown charge of overheads");
+  }
+
+  // What labels stand for, where they are not the policy itself, and what decisions are charged by.
   std::string specifications() const {
     std::string items;
+    for (const auto& [label, model] : comparison_.models) {
+      items += fmt::format("<li>a decision of {} costs {}</li>\n", html(label), to_text(model));
+    }
     for (const ComparedPolicy& policy : comparison_.policies) {
       const std::string meaning = to_text(policy.spec);
       if (meaning != policy.label) items += fmt::format("<li>{} is {}</li>\n", html(policy.label), html(meaning));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -51,6 +52,20 @@ std::vector<std::pair<double, double>> normalised(const SimulationSummary& summa
     trajectory.emplace_back(spent / budget, range > 0.0 ? (best - sign * value) / range : 0.0);
   }
   return trajectory;
+}
+
+// What the decisions since the last segment began delay the next one by.
+std::function<Cost()> charge_of(TimedPolicy& timed, const RunKey& key, const Comparison& comparison) {
+  if (comparison.overhead == OverheadCharge::none || table_of(key, comparison).cost_unit != "s") return {};
+  std::optional<OverheadModel> model;
+  if (comparison.overhead == OverheadCharge::modelled) model = comparison.models.at(key.policy);
+  return [&timed, model] {
+    Cost sum = 0.0;
+    for (const TimedDecision& decision : timed.take_decisions()) {
+      sum += model ? model->seconds(decision.trials) : decision.seconds;
+    }
+    return sum;
+  };
 }
 
 // Runs the queue on several threads. Everything shared is behind one mutex: a run takes milliseconds at least.
@@ -167,10 +182,11 @@ std::optional<RunRecord> run_of(const RunKey& key, const Comparison& comparison,
   const std::unique_ptr<Policy> policy = make_policy(spec);
   const ThreadClock clock;
   TimedPolicy timed(*policy, clock);
-  SimulationOptions options{
-      .budget = budget, .seed = key.seed, .workers = key.workers, .overhead = {}, .interrupt = interrupt};
-  const bool charged = comparison.overhead == OverheadCharge::measured && table.cost_unit == "s";
-  if (charged) options.overhead = [&timed] { return timed.take_seconds(); };
+  const SimulationOptions options{.budget = budget,
+                                  .seed = key.seed,
+                                  .workers = key.workers,
+                                  .overhead = charge_of(timed, key, comparison),
+                                  .interrupt = interrupt};
   const SimulationSummary summary = simulate(table, spec, timed, options);
   if (summary.how == TuneEnd::interrupted) return std::nullopt;
   RunRecord record{.key = key,
@@ -180,6 +196,7 @@ std::optional<RunRecord> run_of(const RunKey& key, const Comparison& comparison,
                    .spent = summary.spent,
                    .decisions = summary.decisions,
                    .overhead_seconds = timed.seconds(),
+                   .decision_times = decision_times(timed.decisions()),
                    .trajectory = normalised(summary, table, budget)};
   if (has_predictions(summary.events)) {
     record.calibration = calibration(study_of(table, budget, spec, key.seed, key.workers), summary.events);

@@ -18,7 +18,29 @@ using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
 
-std::string to_text(OverheadCharge overhead) { return overhead == OverheadCharge::none ? "none" : "measured"; }
+std::string to_text(OverheadCharge overhead) {
+  switch (overhead) {
+    case OverheadCharge::none:
+      return "none";
+    case OverheadCharge::measured:
+      return "measured";
+    case OverheadCharge::modelled:
+      return "modelled";
+  }
+  throw LogicError("unknown charge of overheads");
+}
+
+Json json_of(const DecisionTimes& times) { return {times.trials, times.decisions, times.seconds}; }
+
+std::vector<DecisionTimes> decision_times_of(const Json& json) {
+  std::vector<DecisionTimes> times;
+  for (const Json& group : json) {
+    times.push_back({.trials = group.at(0).get<double>(),
+                     .decisions = group.at(1).get<int>(),
+                     .seconds = group.at(2).get<double>()});
+  }
+  return times;
+}
 
 Json json_of(const Coverage& c) { return {c.count, c.within_50, c.within_80, c.within_95}; }
 
@@ -30,6 +52,8 @@ Coverage coverage_of(const Json& json) {
 }
 
 Json json_of(const RunRecord& run) {
+  Json times = Json::array();
+  for (const DecisionTimes& group : run.decision_times) times.push_back(json_of(group));
   return {{"table", run.key.table},
           {"policy", run.key.policy},
           {"budget", run.key.budget},
@@ -41,6 +65,7 @@ Json json_of(const RunRecord& run) {
           {"spent", run.spent},
           {"decisions", run.decisions},
           {"overhead_seconds", run.overhead_seconds},
+          {"decision_times", std::move(times)},
           {"trajectory", run.trajectory},
           {"value_coverage", json_of(run.calibration.value)},
           {"cost_coverage", json_of(run.calibration.cost)}};
@@ -59,6 +84,7 @@ RunRecord record_of(const Json& json) {
       .spent = json.at("spent").get<double>(),
       .decisions = json.at("decisions").get<int>(),
       .overhead_seconds = json.at("overhead_seconds").get<double>(),
+      .decision_times = decision_times_of(json.value("decision_times", Json::array())),
       .trajectory = json.at("trajectory").get<std::vector<std::pair<double, double>>>(),
       .calibration = {.value = coverage_of(json.at("value_coverage")), .cost = coverage_of(json.at("cost_coverage"))}};
 }
@@ -81,6 +107,15 @@ class Hash {
   std::uint64_t state_ = 14695981039346656037ULL;
 };
 
+// What the runs of a label are made with.
+std::string meaning_of(const ComparedPolicy& policy, const Comparison& comparison) {
+  std::string meaning = to_text(policy.spec);
+  if (comparison.overhead == OverheadCharge::modelled) {
+    meaning += fmt::format(", charged {}", to_text(comparison.models.at(policy.label)));
+  }
+  return meaning;
+}
+
 std::filesystem::path made(const std::filesystem::path& directory) {
   make_directories(directory);
   return directory;
@@ -99,18 +134,12 @@ std::string fingerprint(const CurveTable& table) {
   return hash.text();
 }
 
-RunLog::RunLog(const std::filesystem::path& directory, const Comparison& comparison)
-    : file_(directory / "runs.log"), lock_(StudyLock::take(made(directory))) {
-  read();
-  out_ = open_file(file_, O_WRONLY | O_CREAT | O_APPEND);
-  declare(comparison);
-}
-
-void RunLog::read() {
-  const std::string text = read_whole_file(file_).value_or("");
+LoggedRuns read_runs(const std::filesystem::path& file) {
+  LoggedRuns logged;
+  const std::string text = read_whole_file(file).value_or("");
   std::size_t number = 0;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
+  while (logged.bytes < text.size()) {
+    const std::size_t begin = logged.bytes;
     const std::size_t end = text.find('\n', begin);
     ++number;
     const Json json = end == std::string::npos ? Json() : Json::parse(text.substr(begin, end - begin), nullptr, false);
@@ -118,41 +147,70 @@ void RunLog::read() {
       if (json.contains("run")) {
         RunRecord record = record_of(json["run"]);
         RunKey key = record.key;
-        finished_.insert_or_assign(std::move(key), std::move(record));
+        logged.finished.insert_or_assign(std::move(key), std::move(record));
       } else if (json.contains("table")) {
-        tables_[json["table"].get<std::string>()] = json.at("contents").get<std::string>();
+        logged.tables[json["table"].get<std::string>()] = json.at("contents").get<std::string>();
       } else if (json.contains("policy")) {
-        policies_[json["policy"].get<std::string>()] = json.at("is").get<std::string>();
+        logged.policies[json["policy"].get<std::string>()] = json.at("is").get<std::string>();
       } else {
         const int version = json.at("bapi comparison").get<int>();
-        require(version == kVersion, fmt::format("{}: version {}, expected {}", file_.string(), version, kVersion));
-        overhead_ = json.at("overhead").get<std::string>();
+        require(version == kVersion, fmt::format("{}: version {}, expected {}", file.string(), version, kVersion));
+        logged.overhead = json.at("overhead").get<std::string>();
       }
     } catch (const Json::exception&) {
       const bool last = end == std::string::npos || end + 1 == text.size();
-      require(last, fmt::format("{}:{}: not a line of a comparison's log", file_.string(), number));
-      std::filesystem::resize_file(file_, begin);
-      return;
+      require(last, fmt::format("{}:{}: not a line of a comparison's log", file.string(), number));
+      return logged;
     }
-    begin = end + 1;
+    logged.bytes = end + 1;
   }
+  return logged;
+}
+
+std::map<std::string, OverheadModel> overhead_models(const std::filesystem::path& directory,
+                                                     std::span<const ComparedPolicy> policies) {
+  const LoggedRuns logged = read_runs(directory / "runs.log");
+  std::map<std::string, std::vector<DecisionTimes>> times;  // by policy with options
+  for (const auto& [key, record] : logged.finished) {
+    const auto meaning = logged.policies.find(key.policy);
+    if (meaning == logged.policies.end()) continue;
+    std::vector<DecisionTimes>& all = times[meaning->second];
+    all.insert(all.end(), record.decision_times.begin(), record.decision_times.end());
+  }
+  std::map<std::string, OverheadModel> models;
+  for (const ComparedPolicy& policy : policies) {
+    const std::vector<DecisionTimes>& all = times[to_text(policy.spec)];
+    require(!all.empty(),
+            fmt::format("{}: has no runs of {} to learn from what its decisions take; compare it there first",
+                        directory.string(),
+                        to_text(policy.spec)));
+    models[policy.label] = fit_overhead(all);
+  }
+  return models;
+}
+
+RunLog::RunLog(const std::filesystem::path& directory, const Comparison& comparison)
+    : file_(directory / "runs.log"), lock_(StudyLock::take(made(directory))), logged_(read_runs(file_)) {
+  out_ = open_file(file_, O_WRONLY | O_CREAT | O_APPEND);
+  std::filesystem::resize_file(file_, logged_.bytes);
+  declare(comparison);
 }
 
 // Compares with what the log says first, so that nothing is written if anything differs.
 void RunLog::declare(const Comparison& comparison) {
   const std::string where = file_.parent_path().string();
   const std::string overhead = to_text(comparison.overhead);
-  require(!overhead_ || *overhead_ == overhead,
+  require(!logged_.overhead || *logged_.overhead == overhead,
           fmt::format("{}: its runs were made with overhead {}, this comparison has overhead {}; give another --out",
                       where,
-                      overhead_.value_or(""),
+                      logged_.overhead.value_or(""),
                       overhead));
   std::vector<std::string> lines;
-  if (!overhead_) lines.push_back(Json{{"bapi comparison", kVersion}, {"overhead", overhead}}.dump());
-  overhead_ = overhead;
+  if (!logged_.overhead) lines.push_back(Json{{"bapi comparison", kVersion}, {"overhead", overhead}}.dump());
+  logged_.overhead = overhead;
   for (const CurveTable& table : comparison.tables) {
     const std::string contents = fingerprint(table);
-    const auto [known, added] = tables_.try_emplace(table.name, contents);
+    const auto [known, added] = logged_.tables.try_emplace(table.name, contents);
     require(
         known->second == contents,
         fmt::format(
@@ -160,8 +218,8 @@ void RunLog::declare(const Comparison& comparison) {
     if (added) lines.push_back(Json{{"table", table.name}, {"contents", contents}}.dump());
   }
   for (const ComparedPolicy& policy : comparison.policies) {
-    const std::string meaning = to_text(policy.spec);
-    const auto [known, added] = policies_.try_emplace(policy.label, meaning);
+    const std::string meaning = meaning_of(policy, comparison);
+    const auto [known, added] = logged_.policies.try_emplace(policy.label, meaning);
     require(known->second == meaning,
             fmt::format("{}: there {} is {}, in this comparison it is {}; give another label or another --out",
                         where,
@@ -177,7 +235,7 @@ void RunLog::write_line(const std::string& line) { write_all(out_, line + "\n", 
 
 void RunLog::append(const RunRecord& record) {
   write_line(Json{{"run", json_of(record)}}.dump());
-  finished_.insert_or_assign(record.key, record);
+  logged_.finished.insert_or_assign(record.key, record);
 }
 
 }  // namespace bapi

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "bapi/compare/comparison.h"
@@ -10,6 +11,23 @@
 #include "bapi/store/study_lock.h"
 
 namespace bapi {
+
+// What a comparison's log says.
+struct LoggedRuns {
+  std::optional<std::string> overhead;          // how decisions were charged
+  std::map<std::string, std::string> tables;    // name -> fingerprint
+  std::map<std::string, std::string> policies;  // label -> policy with options, and what it is charged by if modelled
+  std::map<RunKey, RunRecord> finished;
+  std::size_t bytes = 0;  // of its whole lines; what follows them was torn by a kill
+};
+
+// Nothing if there is no such file. Throws InvalidInput that names the line if it is not a comparison's log.
+LoggedRuns read_runs(const std::filesystem::path& file);
+
+// What decisions of each of `policies` took in the runs of a comparison that was written to `directory` before, under
+// whatever labels it had there. Throws InvalidInput that names a policy without runs there.
+std::map<std::string, OverheadModel> overhead_models(const std::filesystem::path& directory,
+                                                     std::span<const ComparedPolicy> policies);
 
 // The runs of a comparison on disk: DIR/runs.log, one line of JSON each, only ever appended to. A line that a kill has
 // torn is dropped when the log is opened again, so that every finished run but this one is kept. Lines deleted by hand
@@ -24,23 +42,19 @@ class RunLog {
   // read or written or another comparison holds it.
   RunLog(const std::filesystem::path& directory, const Comparison& comparison);
 
-  const std::map<RunKey, RunRecord>& finished() const { return finished_; }
+  const std::map<RunKey, RunRecord>& finished() const { return logged_.finished; }
 
   // In the log when it returns: safe from a kill of this process.
   void append(const RunRecord& record);
 
  private:
-  void read();
   void declare(const Comparison& comparison);
   void write_line(const std::string& line);
 
   std::filesystem::path file_;
   StudyLock lock_;
   FileDescriptor out_;
-  std::optional<std::string> overhead_;
-  std::map<std::string, std::string> tables_;    // name -> fingerprint
-  std::map<std::string, std::string> policies_;  // label -> policy with options
-  std::map<RunKey, RunRecord> finished_;
+  LoggedRuns logged_;
 };
 
 // Changes when anything that a simulation reads from the table changes.

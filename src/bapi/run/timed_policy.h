@@ -1,11 +1,17 @@
 #pragma once
 
-#include <utility>
+#include <span>
+#include <vector>
 
 #include "bapi/base/clock.h"
 #include "bapi/policy/policy.h"
 
 namespace bapi {
+
+struct TimedDecision {
+  int trials = 0;  // that the history had
+  double seconds = 0.0;
+};
 
 // Measures the time that a policy takes to decide, by `clock`. Refers to both.
 class TimedPolicy : public Policy {
@@ -14,16 +20,17 @@ class TimedPolicy : public Policy {
   std::string_view name() const override { return policy_.name(); }
   Decision ask(const History& history, Rng& rng) override;
 
-  double seconds() const { return seconds_; }
+  std::span<const TimedDecision> decisions() const { return decisions_; }
+  double seconds() const;
 
-  // What was measured since the last call.
-  double take_seconds() { return seconds_ - std::exchange(taken_, seconds_); }
+  // The decisions since the last call. Valid until the next decision.
+  std::span<const TimedDecision> take_decisions();
 
  private:
   Policy& policy_;
   const Clock& clock_;
-  double seconds_ = 0.0;
-  double taken_ = 0.0;
+  std::vector<TimedDecision> decisions_;
+  std::size_t taken_ = 0;
 };
 
 }  // namespace bapi
