@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "bapi/run/simulate.h"
 #include "tests/support/tables.h"
 
@@ -38,9 +40,16 @@ std::vector<Event> events_of(const CurveTable& table, const std::string& policy,
 // The history just after the event at which BOHB's model data satisfied `stop`, with the number of finished segments.
 struct Onset {
   int runs = 0;
-  Cost spent = 0.0;
+  double full_runs = 0.0;  // what they cost at the rungs' levels before these are rounded to whole epochs
   std::size_t events = 0;
 };
+
+// As a share of a full run: 1, 1/3, 1/9, ...; 0 before the first epoch.
+double level_of(Epoch epoch, Epoch max_epoch) {
+  return epoch == 0
+             ? 0.0
+             : std::pow(3.0, -std::floor(std::log(static_cast<double>(max_epoch) / epoch) / std::log(3.0) + 1e-9));
+}
 
 std::map<Epoch, Onset> onsets(const CurveTable& table, const std::vector<Event>& events, Cost budget) {
   const PolicySpec spec{.name = "bohb"};
@@ -51,31 +60,37 @@ std::map<Epoch, Onset> onsets(const CurveTable& table, const std::vector<Event>&
   for (const Event& event : events) {
     history.apply(event);
     ++now.events;
-    now.spent = history.budget().spent();
-    if (!std::holds_alternative<SegmentDone>(event)) continue;
+    const auto* done = std::get_if<SegmentDone>(&event);
+    if (!done) continue;
+    const Trial& trial = history.trial(done->trial);
+    now.full_runs += level_of(trial.until, table.max_epoch) - level_of(trial.from, table.max_epoch);
     ++now.runs;
     if (const std::optional<LevelResults> data = bohb.model_data(history)) first.try_emplace(data->epoch, now);
   }
   return first;
 }
 
-// Runs that are done when the first model of each rung level appears.
-std::map<Epoch, int> runs_before_models(int dimensions, Epoch epochs, int full_runs) {
+// Runs that are done when the first model of each rung level appears, and their cost in tenths of a full run.
+std::map<Epoch, std::pair<int, int>> before_models(int dimensions, Epoch epochs, int full_runs) {
   const CurveTable table = table_in(dimensions, 400, epochs);
   const Cost budget = static_cast<double>(epochs) * full_runs;
-  std::map<Epoch, int> runs;
-  for (const auto& [epoch, onset] : onsets(table, events_of(table, "bohb", budget), budget)) runs[epoch] = onset.runs;
-  return runs;
+  std::map<Epoch, std::pair<int, int>> before;
+  for (const auto& [epoch, onset] : onsets(table, events_of(table, "bohb", budget), budget)) {
+    before[epoch] = {onset.runs, static_cast<int>(std::lround(10.0 * onset.full_runs))};
+  }
+  return before;
 }
 
 // 25 epochs in 6 dimensions: the first model needs 14 results at the lowest rung; bracket 0 has 9 there, the brackets
 // 1 and 2 none, the next cycle brings the other 5. 25 runs and 7.6 full runs are done by then.
 TEST(Bohb, FirstModelsAppearWhereTheyShould) {
-  using Runs = std::map<Epoch, int>;
-  EXPECT_EQ(runs_before_models(6, 25, 30), (Runs{{2, 25}, {8, 51}, {25, 59}}));
-  EXPECT_EQ(runs_before_models(3, 100, 18), (Runs{{1, 8}, {3, 89}, {11, 116}, {33, 172}, {100, 185}}));
-  EXPECT_EQ(runs_before_models(6, 50, 30), (Runs{{1, 14}, {5, 45}, {16, 103}, {50, 128}}));
-  EXPECT_EQ(runs_before_models(4, 100, 20), (Runs{{1, 10}, {3, 91}, {11, 149}, {33, 175}, {100, 187}}));
+  using Before = std::map<Epoch, std::pair<int, int>>;
+  EXPECT_EQ(before_models(6, 25, 30), (Before{{2, {25, 76}}, {8, {51, 154}}, {25, {59, 200}}}));
+  EXPECT_EQ(before_models(6, 50, 30), (Before{{1, {14, 5}}, {5, {45, 36}}, {16, {103, 148}}, {50, {128, 233}}}));
+  EXPECT_EQ(before_models(3, 100, 18),
+            (Before{{1, {8, 1}}, {3, {89, 12}}, {11, {116, 23}}, {33, {172, 81}}, {100, {185, 153}}}));
+  EXPECT_EQ(before_models(4, 100, 20),
+            (Before{{1, {10, 1}}, {3, {91, 12}}, {11, {149, 47}}, {33, {175, 93}}, {100, {187, 173}}}));
 }
 
 TEST(Bohb, IsHyperbandUntilItsFirstModel) {

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "bapi/policy/registry.h"
 #include "bapi/run/simulate.h"
 #include "tests/support/tables.h"
 
@@ -86,12 +87,11 @@ TEST(HyperbandBracket, KeepsTheLowestRungOfExactPowers) {
 // Trace T2: losses a_i + 1/t; rung 1 lets 4, 1, 7 go on, rung 3 lets 4 go on.
 class HalvingTrace : public testing::Test {
  protected:
-  static CurveTable table(int crash_row = -1) {
+  static CurveTable table() {
     const std::vector<double> a = {.30, .10, .25, .40, .05, .35, .20, .15, .45};
     CurveTable t = test::table_of(
         9, 9, [&](double x, Epoch epoch) { return a[static_cast<std::size_t>(std::lround(x * 8))] + 1.0 / epoch; });
     t.metric.goal = Goal::minimize;
-    if (crash_row >= 0) t.runs[static_cast<std::size_t>(crash_row)].value[0] = std::numeric_limits<double>::quiet_NaN();
     return t;
   }
 
@@ -102,19 +102,39 @@ class HalvingTrace : public testing::Test {
   }
 };
 
+// Row -> last epoch that was reported.
+std::map<std::size_t, Epoch> reached_epochs(const CurveTable& table, const SimulationSummary& summary) {
+  std::map<std::size_t, Epoch> reached;
+  std::map<std::int64_t, std::size_t> row_of;
+  for (const StoredEvent& stored : summary.events) {
+    if (const auto* start = std::get_if<TrialStarted>(&stored.event)) {
+      row_of[index(start->trial)] = table.row(start->config);
+    }
+    if (const auto* m = std::get_if<Measured>(&stored.event)) reached[row_of[index(m->trial)]] = m->measurement.epoch;
+  }
+  return reached;
+}
+
 TEST_F(HalvingTrace, PromotesTheBestThirdAndPaysOnlyFurtherEpochs) {
   const CurveTable t = table();
   const SimulationSummary summary = run(t, 21.0);
-  std::map<std::size_t, Epoch> reached;  // row -> last epoch
-  std::map<std::int64_t, std::size_t> row_of;
-  for (const StoredEvent& stored : summary.events) {
-    if (const auto* start = std::get_if<TrialStarted>(&stored.event))
-      row_of[index(start->trial)] = t.row(start->config);
-    if (const auto* m = std::get_if<Measured>(&stored.event)) reached[row_of[index(m->trial)]] = m->measurement.epoch;
-  }
-  EXPECT_EQ(reached,
+  EXPECT_EQ(reached_epochs(t, summary),
             (std::map<std::size_t, Epoch>{{0, 1}, {1, 3}, {2, 1}, {3, 1}, {4, 9}, {5, 1}, {6, 1}, {7, 3}, {8, 1}}));
   EXPECT_EQ(summary.spent, 21.0);  // 9 + 6 + 6 resumed
+}
+
+// The best row of the first rung crashes on its way to the second: the other two survivors go on without it, and the
+// better one to the end.
+TEST_F(HalvingTrace, ACrashAfterAPromotionStopsNobodyElse) {
+  for (const char* name : {"hyperband", "bohb"}) {
+    CurveTable t = table();
+    t.runs[4].value[1] = std::numeric_limits<double>::quiet_NaN();
+    const PolicySpec spec{.name = name};
+    const SimulationSummary summary = simulate(t, spec, *make_policy(spec), {.budget = 30.0, .seed = 3});
+    EXPECT_EQ(reached_epochs(t, summary),
+              (std::map<std::size_t, Epoch>{{0, 1}, {1, 9}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 3}, {8, 1}}))
+        << name;
+  }
 }
 
 TEST_F(HalvingTrace, PlaceOfACrashedRunIsFilledAtTheHigherRung) {

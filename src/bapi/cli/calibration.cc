@@ -23,7 +23,7 @@ int show_calibration(const ListingArguments& arguments) {
   }
   print(render(table, format));
   if (result.value.count == 0)
-    note("no prediction has come to its epoch yet; only the bapi policies store predictions");
+    note("no prediction has come to its epoch yet; policies without a model of values make none");
   return kDone;
 }
 

@@ -199,7 +199,9 @@ std::optional<RunRecord> run_of(const RunKey& key, const Comparison& comparison,
                    .decision_times = decision_times(timed.decisions()),
                    .trajectory = normalised(summary, table, budget)};
   if (has_predictions(summary.events)) {
-    record.calibration = calibration(study_of(table, budget, spec, key.seed, key.workers), summary.events);
+    record.calibration = calibration(study_of(table, budget, spec, key.seed, key.workers),
+                                     summary.events,
+                                     [&](const Config& config) { return table.run_of(config).value; });
   }
   return record;
 }

@@ -62,8 +62,10 @@ std::vector<std::pair<std::string, double>> forecast_numbers(const History& hist
                                                              const ConfigurationModel& model,
                                                              const Vector& x) {
   const Moments at = model.gp.predict(Rows::at_configurations(x.transpose()));
+  const double sd = std::sqrt(at.variance[0] + model.gp.parameters().noise);
   return {{"predicted", history.in_user_units(model.scale.undo(at.mean[0]))},
-          {"sd", std::sqrt(at.variance[0]) * model.scale.slope(at.mean[0])},
+          {"sd", sd * model.scale.slope(at.mean[0])},
+          {"at_epoch", static_cast<double>(history.spec().epochs.max)},
           {"incumbent", history.in_user_units(model.scale.undo(model.best))}};
 }
 

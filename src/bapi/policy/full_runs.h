@@ -35,7 +35,8 @@ class NewConfigurations {
   Matrix x_;  // of the rows
 };
 
-// What a model says of a configuration, for the log: prediction, its deviation and the incumbent, in the user's units.
+// What a model says of a full run, for the log: prediction, deviation of what will be observed from it, its epoch and
+// the incumbent, in the user's units.
 std::vector<std::pair<std::string, double>> forecast_numbers(const History& history,
                                                              const ConfigurationModel& model,
                                                              const Vector& x);

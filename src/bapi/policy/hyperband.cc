@@ -34,9 +34,10 @@ int purpose(const Trial& trial, std::string_view name) {
   return number ? static_cast<int>(*number) : -1;
 }
 
-// The best `count` of `members`, ties by order of creation; result in order of creation.
+// The best `count` of `members` at `epoch`, ties by order of creation; result in order of creation. Who failed before
+// that epoch is out. Who failed later keeps the place that it was given then: the others have been stopped since.
 std::vector<const Trial*> best_of(std::vector<const Trial*> members, int count, Epoch epoch) {
-  std::erase_if(members, [](const Trial* t) { return t->state == TrialState::failed; });
+  std::erase_if(members, [&](const Trial* t) { return !has_reached(*t, epoch); });
   std::stable_sort(members.begin(), members.end(), [&](const Trial* a, const Trial* b) {
     return value_at(*a, epoch) > value_at(*b, epoch);
   });

@@ -158,9 +158,44 @@ double standardised_error(const Rationale& why, double reached, const History& h
   return (warp.apply(reached) - predicted) * warp.slope(predicted) / *why.number("sd");
 }
 
+// The best value (to be maximised) by `epoch`; nothing if it is not known or the run broke off before.
+std::optional<double> best_by(const Trial& trial, Epoch epoch, const History& history, const KnownCurve& known) {
+  std::vector<double> values;
+  if (known) {
+    for (const double value : known(trial.config)) values.push_back(history.in_user_units(value));
+  } else {
+    for (Epoch t = 1; t <= trial.curve.last_epoch(); ++t) values.push_back(trial.curve.value(t));
+  }
+  if (std::ssize(values) < epoch) return std::nullopt;
+  values.resize(static_cast<std::size_t>(epoch));
+  if (!std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); }))
+    return std::nullopt;
+  return *std::max_element(values.begin(), values.end());
+}
+
+// nullopt: nothing was predicted of the value, or nothing came of it.
+std::optional<double> value_error(const StoredPrediction& p, const History& history, const KnownCurve& known) {
+  const auto sd = p.why.number("sd");
+  const auto at = p.why.number("at_epoch") ? p.why.number("at_epoch") : p.why.number("stop");
+  if (!sd || !(*sd > 0.0) || !p.why.number("predicted") || !at || *at <= p.from) return std::nullopt;
+  const std::optional<double> reached = best_by(history.trial(p.trial), static_cast<Epoch>(*at), history, known);
+  if (!reached) return std::nullopt;
+  return standardised_error(p.why, *reached, history);
+}
+
+std::optional<double> cost_error(const StoredPrediction& p, const History& history) {
+  const Curve& curve = history.trial(p.trial).curve;
+  const auto log_sd = p.why.number("cost_log_sd");
+  if (!log_sd || !(*log_sd > 0.0) || !(p.expected_cost > 0.0) || curve.last_epoch() < p.until) return std::nullopt;
+  Cost spent = 0.0;
+  for (Epoch t = p.from + 1; t <= p.until; ++t) spent += curve.points()[static_cast<std::size_t>(t) - 1].cost;
+  if (!(spent > 0.0)) return std::nullopt;
+  return std::log(spent / p.expected_cost) / *log_sd;
+}
+
 }  // namespace
 
-Calibration calibration(const StudySpec& spec, const std::vector<StoredEvent>& events) {
+Calibration calibration(const StudySpec& spec, const std::vector<StoredEvent>& events, const KnownCurve& known) {
   History history(spec);
   std::vector<StoredPrediction> predictions;
   for (const StoredEvent& stored : events) {
@@ -175,20 +210,8 @@ Calibration calibration(const StudySpec& spec, const std::vector<StoredEvent>& e
   std::vector<double> value_errors;
   std::vector<double> cost_errors;
   for (const StoredPrediction& p : predictions) {
-    const Curve& curve = history.trial(p.trial).curve;
-    const auto sd = p.why.number("sd");
-    const auto at = p.why.number("at_epoch") ? p.why.number("at_epoch") : p.why.number("stop");
-    if (sd && p.why.number("predicted") && at && *sd > 0.0 && *at > p.from && curve.last_epoch() >= *at) {
-      double reached = curve.value(1);
-      for (Epoch t = 2; t <= static_cast<Epoch>(*at); ++t) reached = std::max(reached, curve.value(t));
-      value_errors.push_back(standardised_error(p.why, reached, history));
-    }
-    const auto log_sd = p.why.number("cost_log_sd");
-    if (log_sd && *log_sd > 0.0 && p.expected_cost > 0.0 && curve.last_epoch() >= p.until) {
-      Cost spent = 0.0;
-      for (Epoch t = p.from + 1; t <= p.until; ++t) spent += curve.points()[static_cast<std::size_t>(t) - 1].cost;
-      if (spent > 0.0) cost_errors.push_back(std::log(spent / p.expected_cost) / *log_sd);
-    }
+    if (const std::optional<double> error = value_error(p, history, known)) value_errors.push_back(*error);
+    if (const std::optional<double> error = cost_error(p, history)) cost_errors.push_back(*error);
   }
   return {.value = coverage_of(value_errors), .cost = coverage_of(cost_errors)};
 }

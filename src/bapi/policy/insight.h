@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -89,8 +90,14 @@ struct Calibration {
   bool operator==(const Calibration&) const = default;
 };
 
-// From the predictions stored with the decisions and what was measured afterwards. Predictions whose epoch was not
-// reached (value) or whose segment was cut off (cost) do not count.
-Calibration calibration(const StudySpec& spec, const std::vector<StoredEvent>& events);
+// What a configuration reaches epoch by epoch, in the user's units, where that is known beyond what was trained.
+using KnownCurve = std::function<std::vector<double>(const Config&)>;
+
+// From the predictions stored with the decisions and what came of them. Predictions whose epoch was not reached (value)
+// or whose segment was cut off (cost) do not count.
+//
+// The runs that get as far as they were predicted to are those that did well on the way, so that values come out above
+// their predictions even if the model is right. In a simulation `known` lets all predictions count.
+Calibration calibration(const StudySpec& spec, const std::vector<StoredEvent>& events, const KnownCurve& known = {});
 
 }  // namespace bapi

@@ -53,8 +53,21 @@ Moments StepByStep::Lineup::at(const std::vector<Epoch>& epochs) const {
   return outlook(gp, candidates, epochs, history.spec().epochs.max, models.fluctuation);
 }
 
+std::vector<std::pair<std::string, double>> StepByStep::Lineup::forecast(std::size_t candidate) const {
+  const Candidate& c = candidates[candidate];
+  const Epoch last = history.spec().epochs.max;
+  const Moments expected = outlook(gp, {c}, {next[candidate]}, last, models.fluctuation);
+  const Rows row = Rows::of_curve(c.x, {next[candidate]}, last, c.group);
+  const double model_sd = std::sqrt(gp.predict(row).variance[0]);
+  return {{"predicted", models.to_user(history, expected.mean[0])},
+          {"sd", models.observed_sd(expected.mean[0], model_sd)},
+          {"at_epoch", next[candidate]},
+          {"incumbent", models.to_user(history, models.best)},
+          {"gap", models.scale.warp.gap}};
+}
+
 std::vector<PolicyOptionInfo> StepByStep::common_options() {
-  return {{"rung_ratio", "2", "epochs of a rung over the one before; 1.1 to 10"},
+  return {{"rung_ratio", "2", "epochs of a rung over the one before; 1 (the next epoch) to 10"},
           {"initial_runs", "auto", "runs before the first model; auto (parameters + 1) or 1 to 1000"},
           {"initial_epochs", "0.1", "share of all epochs that these, and new runs at first, get; 0.001 to 1"},
           {"initial_share", "0.25", "of the budget that the initial runs may use; 0.01 to 1"}};
@@ -62,7 +75,7 @@ std::vector<PolicyOptionInfo> StepByStep::common_options() {
 
 StepByStep::StepByStep(const PolicySpec& spec, const PolicyInfo& info) {
   const OptionReader options(spec, info);
-  rung_ratio_ = options.real("rung_ratio", rung_ratio_, 1.1, 10.0);
+  rung_ratio_ = options.real("rung_ratio", rung_ratio_, 1.0, 10.0);
   design_.runs = static_cast<int>(options.real_or("initial_runs", "auto", std::nullopt, 1.0, 1000.0).value_or(0.0));
   design_.epochs = options.real("initial_epochs", design_.epochs, 0.001, 1.0);
   design_.budget_share = options.real("initial_share", design_.budget_share, 0.01, 1.0);
@@ -88,12 +101,13 @@ Decision StepByStep::ask(const History& history, Rng& rng) {
   std::vector<Epoch> next;
   for (const Candidate& candidate : candidates) next.push_back(next_rung(history.spec(), candidate.done));
   Rng draws = rng.fork("score");
-  Scores scores = score({history, models, gp, candidates, next}, draws);
+  const Lineup lineup{history, models, gp, candidates, next};
+  Scores scores = score(lineup, draws);
   Eigen::Index best = 0;
   const double top = scores.values.maxCoeff(&best);
   const auto chosen = static_cast<std::size_t>(best);
   scores.why.numbers.emplace_back("log_score", top);
-  scores.why.numbers.emplace_back("incumbent", models.to_user(history, models.best));
+  for (auto& number : lineup.forecast(chosen)) scores.why.numbers.push_back(std::move(number));
   scores.why.numbers.emplace_back("candidates", static_cast<double>(candidates.size()));
   return train(candidates[chosen], next[chosen], 0.0, std::move(scores.why));
 }

@@ -28,6 +28,9 @@ class StepByStep : public Policy {
     const std::vector<Epoch>& next;
 
     Moments at(const std::vector<Epoch>& epochs) const;  // of the candidates, one epoch each
+
+    // Where a candidate is expected to be at its next rung, for the log. As with `bapi`, the deviation is the model's.
+    std::vector<std::pair<std::string, double>> forecast(std::size_t candidate) const;
   };
 
   struct Scores {
