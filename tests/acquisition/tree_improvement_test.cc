@@ -48,13 +48,6 @@ TEST(MultiStepImprovement, HasThePublishedValuesForTwoPoints) {
   EXPECT_NEAR(multi_step_improvement(light, two_points(light), kBest), 0.328076, 1e-6);
 }
 
-TEST(MultiStepImprovement, WithEqualChildrenIsTheJointImprovement) {
-  const FantasyTree path = FantasyTree::path(2);
-  Rng rng(1);
-  const Matrix normals = normal_base_samples(4096, 1, rng).transpose();
-  EXPECT_NEAR(joint_improvement(path, two_points(path).moments, kBest, normals), kExact, 1e-4);
-}
-
 // Whether the derivatives in all moments agree with central differences.
 void expect_slopes(const std::function<double(const TreeMoments&)>& value,
                    const TreeMoments& at,
@@ -78,6 +71,24 @@ TreeMoments random_moments(const FantasyTree& tree, double level, Rng& rng) {
   for (double& v : moments.variance) v = 0.8 + 0.4 * rng.uniform();
   for (double& c : moments.covariance) c = 0.1 + 0.3 * rng.uniform();
   return moments;
+}
+
+// The same second point whatever the first one shows: then nothing is gained by looking first.
+TEST(MultiStepImprovement, WithEqualChildrenIsTheJointImprovement) {
+  const FantasyTree path = FantasyTree::path(2);
+  const FantasyTree tree({fantasies(gauss_hermite(64))});
+  Rng rng(1);
+  const Matrix normals = normal_base_samples(4096, 1, rng).transpose();
+  for (int i = 0; i < 20; ++i) {
+    const TreeMoments two = random_moments(path, 0.2, rng);
+    TreeMoments equal{.mean = Vector::Constant(tree.nodes(), two.mean[1]),
+                      .variance = Vector::Constant(tree.nodes(), two.variance[1]),
+                      .covariance = Vector::Constant(tree.pairs(), two.covariance[0])};
+    equal.mean[0] = two.mean[0];
+    equal.variance[0] = two.variance[0];
+    EXPECT_NEAR(multi_step_improvement(tree, {equal, 0.0}, kBest), joint_improvement(path, two, kBest, normals), 2e-3);
+  }
+  EXPECT_NEAR(joint_improvement(path, two_points(path).moments, kBest, normals), kExact, 1e-4);
 }
 
 std::vector<std::vector<Fantasy>> random_stages(int stages, Rng& rng) {
