@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "bapi/base/error.h"
 
@@ -22,6 +23,16 @@ TEST(ParseNumber, SaysWhereAndWhatItFound) {
   } catch (const InvalidInput& error) {
     EXPECT_STREQ(error.what(), "curves.csv:7: found \"many\", expected a number");
   }
+}
+
+TEST(ParseWholeNumber, TakesDigitsWithinItsBoundsAndNothingElse) {
+  constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(parse_whole_number("18446744073709551615", 0, kLargest, "seed"), kLargest);
+  EXPECT_EQ(parse_whole_number("2", 2, 4, "rows"), 2U);
+  for (const char* text : {"", "-1", "+3", "2.5", "1e3", "18446744073709551616", "3x"}) {
+    EXPECT_THROW(parse_whole_number(text, 0, kLargest, "seed"), InvalidInput) << text;
+  }
+  for (const char* text : {"1", "5"}) EXPECT_THROW(parse_whole_number(text, 2, 4, "rows"), InvalidInput) << text;
 }
 
 }  // namespace

@@ -5,9 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 #include "bapi/base/error.h"
 #include "bapi/base/nearest.h"
+#include "bapi/base/number.h"
 
 namespace bapi {
 
@@ -114,8 +116,12 @@ void Arguments::option(const std::string& flags, std::optional<int>& target, con
   app_.add_option(flags, target, help);
 }
 
+// CLI11 takes -1 for the largest number.
 void Arguments::option(const std::string& flags, std::optional<std::uint64_t>& target, const std::string& help) {
-  app_.add_option(flags, target, help);
+  const auto read = [&target, flags](const std::string& text) {
+    target = parse_whole_number(text, 0, std::numeric_limits<std::uint64_t>::max(), flags);
+  };
+  app_.add_option_function<std::string>(flags, read, help)->type_name("UINT");
 }
 
 void Arguments::options(const std::string& flags, std::vector<std::string>& target, const std::string& help) {

@@ -1,9 +1,11 @@
 #include "bapi/cli/table_input.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include "bapi/base/error.h"
 #include "bapi/base/number.h"
@@ -18,6 +20,14 @@
 namespace bapi {
 namespace {
 
+int parse_count(const std::string& text, const std::string& where) {
+  return static_cast<int>(parse_whole_number(text, 1, std::numeric_limits<int>::max(), where));
+}
+
+std::uint64_t parse_seed(const std::string& text, const std::string& where) {
+  return parse_whole_number(text, 0, std::numeric_limits<std::uint64_t>::max(), where);
+}
+
 // SHAPE[,rows=N][,dims=N][,epochs=N][,seed=N][,cost_ratio=R][,noise=S]
 CurveTable load_synthetic(const std::string& text) {
   SyntheticOptions options;
@@ -28,19 +38,20 @@ CurveTable load_synthetic(const std::string& text) {
     const std::size_t equals = parts[i].find('=');
     require(equals != std::string::npos, fmt::format("synthetic: found \"{}\", expected name=value", parts[i]));
     const std::string name = parts[i].substr(0, equals);
-    const double value = parse_number(parts[i].substr(equals + 1), "synthetic:" + name);
+    const std::string value = parts[i].substr(equals + 1);
+    const std::string where = "synthetic:" + name;
     if (name == "rows")
-      options.rows = static_cast<int>(value);
+      options.rows = parse_count(value, where);
     else if (name == "dims")
-      options.dimensions = static_cast<int>(value);
+      options.dimensions = parse_count(value, where);
     else if (name == "epochs")
-      options.epochs = static_cast<Epoch>(value);
+      options.epochs = parse_count(value, where);
     else if (name == "seed")
-      options.seed = static_cast<std::uint64_t>(value);
+      options.seed = parse_seed(value, where);
     else if (name == "cost_ratio")
-      options.cost_ratio = value;
+      options.cost_ratio = parse_number(value, where);
     else if (name == "noise")
-      options.noise = value;
+      options.noise = parse_number(value, where);
     else
       throw InvalidInput(
           fmt::format("synthetic: there is no {}; expected rows, dims, epochs, seed, cost_ratio or noise", name));
@@ -54,15 +65,19 @@ CurveTable load_synthetic(const std::string& text) {
 CurveTable load_network(const std::string& file, const std::string& text, int draw) {
   NetworkTableOptions options{.task = {}, .rows = draw};
   const std::vector<std::string> parts = split(text, ',');
-  require(!parts.empty(), fmt::format("{}: expected a task, as in {}:126026", file, file));
+  if (parts.empty() || parts.front().empty()) {
+    const std::vector<std::string> tasks = network_tasks(file);
+    throw InvalidInput(
+        fmt::format("{}: which of its tasks? Say {}:TASK; there are {}", file, file, fmt::join(tasks, ", ")));
+  }
   options.task = parts.front();
   for (std::size_t i = 1; i < parts.size(); ++i) {
     if (parts[i] == "any")
       options.answers = NetworkTableOptions::Answers::any;
     else if (parts[i].starts_with("rows="))
-      options.rows = static_cast<int>(parse_number(parts[i].substr(5), file));
+      options.rows = parse_count(parts[i].substr(5), file + ": rows");
     else if (parts[i].starts_with("seed="))
-      options.seed = static_cast<std::uint64_t>(parse_number(parts[i].substr(5), file));
+      options.seed = parse_seed(parts[i].substr(5), file + ": seed");
     else
       throw InvalidInput(fmt::format("{}: found \"{}\", expected rows=N, seed=N or any", file, parts[i]));
   }
@@ -115,6 +130,7 @@ CurveTable load_table(const std::string& text, const TableInputOptions& options)
     return load_network(text.substr(0, at + 5), text.substr(at + 6), options.draw);
   }
   const std::filesystem::path path(text);
+  if (is_network(path)) return load_network(text, "", options.draw);
   if (path.extension() == ".csv") return read_csv_table(text);
   if (path.extension() == ".bin" || path.extension() == ".json") return read_lct1(path);
   if (std::filesystem::exists(text + ".bin")) return read_lct1(text + ".bin");

@@ -9,7 +9,7 @@ namespace bapi {
 
 // How commands that take a table explain it.
 inline constexpr const char* kTableHelp =
-    "NAME.bin (LCT1), NAME.csv, a study directory, surrogate.json:TASK[,rows=N][,any], or synthetic:SHAPE[,rows=N]...";
+    "NAME.bin (LCT1), NAME.csv, a study directory, FILE.json:TASK[,...] or synthetic:SHAPE[,...]; see below";
 
 // What a comparison takes besides these.
 inline constexpr const char* kTablesHelp =

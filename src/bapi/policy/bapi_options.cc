@@ -151,7 +151,7 @@ BapiOptions bapi_options(const PolicySpec& spec) {
   o.model.time = time_choice(read.word("time_kernel", word(o.model.time), {"ed", "rbf", "auto"}));
   o.model.monotone = read.flag("monotone", o.model.monotone == Monotonicity::on) ? Monotonicity::on : Monotonicity::off;
   o.acquisition = batch_score(read.word("acquisition", word(o.acquisition), {"ei", "ucb", "pi"}));
-  o.initial_runs = static_cast<int>(read.real_or("initial_runs", "auto", std::nullopt, 1.0, 1000.0).value_or(0.0));
+  o.initial_runs = read.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
   o.initial_epochs = read.real("initial_epochs", o.initial_epochs, 0.001, 1.0);
   o.initial_full_runs = read.integer("initial_full_runs", o.initial_full_runs, 0, 1000);
   o.initial_share = read.real("initial_share", o.initial_share, 0.01, 1.0);

@@ -42,7 +42,7 @@ Binoculars::Binoculars(const PolicySpec& spec) {
   pick_ = options.word("pick", "sample", {"sample", "best"}) == "best" ? Pick::best : Pick::sample;
   draws_ = options.integer("draws", draws_, 16, 100000);
   starts_ = options.integer("starts", starts_, 1, 100);
-  design_.runs = static_cast<int>(options.real_or("initial_runs", "auto", std::nullopt, 1.0, 1000.0).value_or(0.0));
+  design_.runs = options.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
 }
 
 int draw_in_proportion(const Vector& logs, Rng& rng) {

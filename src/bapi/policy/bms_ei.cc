@@ -66,7 +66,7 @@ BudgetedMultiStep::BudgetedMultiStep(const PolicySpec& spec) {
   steps_ = options.integer("steps", steps_, 1, 6);
   tree_ = options.word("fantasies", "mean", {"mean", "tree"}) == "tree";
   starts_ = options.integer("starts", starts_, 1, 100);
-  design_.runs = static_cast<int>(options.real_or("initial_runs", "auto", std::nullopt, 1.0, 1000.0).value_or(0.0));
+  design_.runs = options.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
 }
 
 std::optional<BudgetSchedule> BudgetSchedule::after(Cost paid) const {

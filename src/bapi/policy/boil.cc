@@ -145,7 +145,7 @@ Boil::Boil(const PolicySpec& spec) {
   const OptionReader options(spec, info());
   model_.virtual_points = options.integer("virtual_points", model_.virtual_points, 0, 10);
   model_.fit_trials = options.integer("fit_trials", model_.fit_trials, 0, 100);
-  design_.runs = static_cast<int>(options.real_or("initial_runs", "auto", std::nullopt, 1.0, 1000.0).value_or(0.0));
+  design_.runs = options.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
 }
 
 Decision Boil::ask(const History& history, Rng& rng) {

@@ -13,7 +13,7 @@ PolicyInfo ExpectedImprovement::info() {
 
 ExpectedImprovement::ExpectedImprovement(const PolicySpec& spec) {
   const OptionReader options(spec, info());
-  design_.runs = static_cast<int>(options.real_or("initial_runs", "auto", std::nullopt, 1.0, 1000.0).value_or(0.0));
+  design_.runs = options.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
 }
 
 Decision ExpectedImprovement::ask(const History& history, Rng& rng) {

@@ -137,7 +137,7 @@ Glasses::Glasses(const PolicySpec& spec) {
   const OptionReader options(spec, info());
   horizon_ = options.integer("horizon", horizon_, 2, 16);
   draws_ = options.integer("draws", draws_, 16, 100000);
-  design_.runs = static_cast<int>(options.real_or("initial_runs", "auto", std::nullopt, 1.0, 1000.0).value_or(0.0));
+  design_.runs = options.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
 }
 
 Decision Glasses::ask(const History& history, Rng& rng) {

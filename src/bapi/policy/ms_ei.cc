@@ -52,7 +52,7 @@ MultiStepImprovement::MultiStepImprovement(const PolicySpec& spec) : name_(spec.
   prune_ = options.real("prune", prune_, 0.0, 0.1);
   cap_steps_ = options.word("cap", "none", {"none", "count"}) == "count";
   starts_ = options.integer("starts", starts_, 1, 100);
-  design_.runs = static_cast<int>(options.real_or("initial_runs", "auto", std::nullopt, 1.0, 1000.0).value_or(0.0));
+  design_.runs = options.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
 }
 
 int MultiStepImprovement::steps_ahead(const History& history) const {

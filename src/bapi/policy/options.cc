@@ -99,4 +99,14 @@ std::optional<double> OptionReader::real_or(const std::string& name,
   return number;
 }
 
+std::optional<int> OptionReader::integer_or(const std::string& name, const std::string& word, int low, int high) const {
+  const Value* value = find(name);
+  if (!value || to_text(*value) == word) return std::nullopt;
+  const auto* number = std::get_if<std::int64_t>(value);
+  if (!number || *number < low || *number > high) {
+    fail(name, *value, fmt::format("{} or an integer from {} to {}", word, low, high));
+  }
+  return static_cast<int>(*number);
+}
+
 }  // namespace bapi

@@ -25,6 +25,8 @@ class OptionReader {
                                 std::optional<double> default_value,
                                 double low,
                                 double high) const;
+  // The same for a whole number.
+  std::optional<int> integer_or(const std::string& name, const std::string& word, int low, int high) const;
 
  private:
   const Value* find(const std::string& name) const;

@@ -76,7 +76,7 @@ std::vector<PolicyOptionInfo> StepByStep::common_options() {
 StepByStep::StepByStep(const PolicySpec& spec, const PolicyInfo& info) {
   const OptionReader options(spec, info);
   rung_ratio_ = options.real("rung_ratio", rung_ratio_, 1.0, 10.0);
-  design_.runs = static_cast<int>(options.real_or("initial_runs", "auto", std::nullopt, 1.0, 1000.0).value_or(0.0));
+  design_.runs = options.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
   design_.epochs = options.real("initial_epochs", design_.epochs, 0.001, 1.0);
   design_.budget_share = options.real("initial_share", design_.budget_share, 0.01, 1.0);
 }

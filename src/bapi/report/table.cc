@@ -70,6 +70,7 @@ std::string csv_text(const Cell& cell) {
   return std::visit(Match{[](std::monostate) { return std::string(); },
                           [](bool value) { return std::string(value ? "true" : "false"); },
                           [](std::int64_t value) { return fmt::format("{}", value); },
+                          [](std::uint64_t value) { return fmt::format("{}", value); },
                           [](double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string(); },
                           [](const std::string& text) { return csv_field(text); },
                           [&](const Fields&) { return csv_field(to_json(cell)); },
@@ -139,7 +140,8 @@ std::string render_json(const Table& table) {
 }
 
 bool is_number(const Cell& cell) {
-  return std::holds_alternative<std::int64_t>(cell.data) || std::holds_alternative<double>(cell.data);
+  return std::holds_alternative<std::int64_t>(cell.data) || std::holds_alternative<std::uint64_t>(cell.data) ||
+         std::holds_alternative<double>(cell.data);
 }
 
 // A column is aligned to the right if it holds nothing but numbers.
@@ -252,16 +254,16 @@ std::string to_json(const Cell& cell) {
       Match{[](std::monostate) { return std::string("null"); },
             [](bool value) { return std::string(value ? "true" : "false"); },
             [](std::int64_t value) { return fmt::format("{}", value); },
+            [](std::uint64_t value) { return fmt::format("{}", value); },
             [](double value) { return exact_number(value); },
             [](const std::string& text) { return json_string(text); },
             [](const Fields& fields) {
-              return "{" +
-                     joined(fields,
-                            ", ",
-                            [](const auto& field) { return json_string(field.first) + ": " + to_json(field.second); }) +
-                     "}";
+              const auto member = [](const auto& field) {
+                return json_string(field.first) + ": " + to_json(field.second);
+              };
+              return fmt::format("{{{}}}", joined(fields, ", ", member));
             },
-            [](const std::vector<Cell>& list) { return "[" + joined(list, ", ", to_json) + "]"; }},
+            [](const std::vector<Cell>& list) { return fmt::format("[{}]", joined(list, ", ", to_json)); }},
       cell.data);
 }
 
@@ -270,6 +272,7 @@ std::string to_text(const Cell& cell) {
       Match{[](std::monostate) { return std::string(); },
             [](bool value) { return std::string(value ? "true" : "false"); },
             [](std::int64_t value) { return fmt::format("{}", value); },
+            [](std::uint64_t value) { return fmt::format("{}", value); },
             [](double value) { return short_number(value); },
             [](const std::string& text) { return text; },
             [](const Fields& fields) {

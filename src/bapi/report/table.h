@@ -18,13 +18,14 @@ using Fields = std::vector<std::pair<std::string, Cell>>;
 
 // One value of a listing. `std::monostate` is "there is none": an empty cell in a table, null in JSON.
 struct Cell {
-  std::variant<std::monostate, bool, std::int64_t, double, std::string, Fields, std::vector<Cell>> data;
+  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Fields, std::vector<Cell>> data;
 
   Cell() = default;
   Cell(std::monostate) {}
   Cell(bool value) : data(value) {}
   Cell(int value) : data(std::int64_t{value}) {}
   Cell(std::int64_t value) : data(value) {}
+  Cell(std::uint64_t value) : data(value) {}
   Cell(double value) : data(value) {}
   Cell(const char* text) : data(std::string(text)) {}
   Cell(std::string_view text) : data(std::string(text)) {}

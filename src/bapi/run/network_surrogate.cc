@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bapi/base/error.h"
+#include "bapi/base/nearest.h"
 #include "bapi/math/types.h"
 #include "bapi/run/study_dir.h"
 
@@ -193,13 +194,21 @@ class Oracle {
   Eigen::Index value_ = 0;
 };
 
-CurveTable table_from(const Json& meta, const std::string& weights, const NetworkTableOptions& options) {
+void require_task(const Json& meta, const std::string& task) {
+  if (meta.at("tasks").contains(task)) return;
   std::vector<std::string> tasks;
   for (const auto& [name, row] : meta.at("tasks").items()) tasks.push_back(name);
-  require(meta.at("tasks").contains(options.task),
-          fmt::format("there is no task {}; there are {}", options.task, fmt::join(tasks, ", ")));
+  const std::string near = nearest(task, tasks);
+  throw InvalidInput(fmt::format("there is no task {}{}; there are {}",
+                                 task,
+                                 near.empty() ? "" : fmt::format(", did you mean {}?", near),
+                                 fmt::join(tasks, ", ")));
+}
+
+CurveTable table_from(const Json& meta, const std::string& weights, const NetworkTableOptions& options) {
+  require_task(meta, options.task);
   CurveTable table;
-  table.name = "network-" + options.task;
+  table.name = fmt::format("network-{}", options.task);
   table.space = space_of(meta.at("space"));
   table.metric = {.name = "val_accuracy", .goal = Goal::maximize};
   table.cost_unit = "s";
@@ -229,12 +238,14 @@ Json meta_of(const std::filesystem::path& json) {
 
 std::vector<std::string> network_tasks(const std::filesystem::path& json) {
   std::vector<std::string> tasks;
-  for (const auto& [task, row] : meta_of(json)["tasks"].items()) tasks.push_back(task);
+  const Json meta = meta_of(json);
+  for (const auto& [task, row] : meta["tasks"].items()) tasks.push_back(task);
   return tasks;
 }
 
 CurveTable read_network_surrogate(const std::filesystem::path& json, const NetworkTableOptions& options) {
-  require(options.rows >= 1, fmt::format("rows = {}, must be at least 1", options.rows));
+  require(options.rows >= 1 && options.rows <= 100000,
+          fmt::format("{}: rows = {}, must be from 1 to 100000", json.string(), options.rows));
   const Json meta = meta_of(json);
   const std::string weights = contents_of(std::filesystem::path(json).replace_extension(".weights"));
   try {

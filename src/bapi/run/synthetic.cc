@@ -47,11 +47,16 @@ double progress(CurveShape shape, double tau, double speed) {
 }  // namespace
 
 void SyntheticOptions::validate() const {
-  require(rows >= 2, fmt::format("rows = {}, must be at least 2", rows));
-  require(dimensions >= 1, fmt::format("dimensions = {}, must be at least 1", dimensions));
-  require(epochs >= 2, fmt::format("epochs = {}, must be at least 2", epochs));
-  require(cost_ratio >= 1.0, fmt::format("cost_ratio = {}, must be at least 1", cost_ratio));
-  require(noise >= 0.0, fmt::format("noise = {}, must not be negative", noise));
+  require(rows >= 2 && rows <= 100000, fmt::format("synthetic: rows = {}, must be from 2 to 100000", rows));
+  require(dimensions >= 1 && dimensions <= 1000,
+          fmt::format("synthetic: dims = {}, must be from 1 to 1000", dimensions));
+  require(epochs >= 2 && epochs <= 100000, fmt::format("synthetic: epochs = {}, must be from 2 to 100000", epochs));
+  constexpr std::int64_t kMostValues = 20'000'000;
+  require(std::int64_t{rows} * epochs <= kMostValues,
+          fmt::format("synthetic: {} rows of {} epochs, must be at most {} values", rows, epochs, kMostValues));
+  require(cost_ratio >= 1.0 && std::isfinite(cost_ratio),
+          fmt::format("synthetic: cost_ratio = {}, must be at least 1", cost_ratio));
+  require(noise >= 0.0 && std::isfinite(noise), fmt::format("synthetic: noise = {}, must not be negative", noise));
 }
 
 std::vector<std::string> curve_shapes() { return {"power-law", "sigmoid", "diverging", "crossing"}; }
