@@ -9,7 +9,8 @@ namespace bapi {
 namespace {
 
 TEST(AnytimeRegret, HoldsEveryValueUntilTheNextImprovement) {
-  const RunRecord run{.key = {}, .trajectory = {{0.03, 7.0}, {0.5, 0.4}, {1.0 + 1e-12, 0.1}}};
+  RunRecord run;
+  run.trajectory = {{0.03, 7.0}, {0.5, 0.4}, {1.0 + 1e-12, 0.1}};
   const std::vector<double> grid = anytime_grid();
   const std::vector<double> regret = anytime_regret(run);
   ASSERT_EQ(regret.size(), grid.size());

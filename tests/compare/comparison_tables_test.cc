@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "small_comparison.h"
@@ -43,6 +44,24 @@ TEST_F(Listings, SummaryIsValidJson) {
   ASSERT_EQ(json.size(), 2u);
   EXPECT_EQ(json[0]["ranks"].size(), 3u);
   EXPECT_EQ(json[0]["duels"].size(), 2u);
+}
+
+TEST_F(Listings, GiveNoFWhereAllTablesAgree) {
+  Ranking ranking = rankings_.front();
+  ranking.friedman.f = std::numeric_limits<double>::infinity();
+  ranking.friedman.f_p = 0.0;
+  EXPECT_NE(tests_text(ranking).find("Iman-Davenport F – on"), std::string::npos);
+  EXPECT_EQ(tests_text(ranking).find("inf"), std::string::npos);
+  const auto json = nlohmann::json::parse(to_json(summary_cell(std::span(&ranking, 1))));
+  EXPECT_TRUE(json[0]["friedman"]["f"].is_null());
+  EXPECT_TRUE(json[0]["friedman"]["f_p"].is_null());
+}
+
+TEST_F(Listings, ARunWithoutAResultHasAnEmptyFinal) {
+  RunRecord nothing = records_.front();
+  nothing.final = std::nullopt;
+  const std::string csv = render(runs_table(std::span(&nothing, 1)), Format::csv);
+  EXPECT_NE(csv.find("2full,1,,"), std::string::npos) << csv;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "bapi/base/error.h"
+#include "bapi/compare/anytime.h"
 #include "bapi/compare/standings.h"
 #include "small_comparison.h"
 
@@ -26,6 +27,7 @@ TEST(RunComparison, GivesTheSameOnOneThreadAndOnSeveral) {
   const std::vector<RunRecord> alone = run_with(comparison, {.jobs = 1});
   EXPECT_EQ(run_with(comparison, {.jobs = 2}), alone);
   EXPECT_EQ(run_with(comparison, {.jobs = 7}), alone);
+  EXPECT_EQ(run_with(comparison, {.jobs = 1'000'000}), alone);
 }
 
 TEST(RunComparison, DoesOnlyWhatIsMissing) {
@@ -135,6 +137,29 @@ TEST(RunComparison, ChargesModelledDecisionsTheSameEveryTime) {
   EXPECT_EQ(run_with(comparison, {}), charged);
   // Decisions take half of what a full run takes, or more, so that the budget pays for fewer.
   for (std::size_t i = 0; i < charged.size(); ++i) EXPECT_LT(charged[i].decisions, free_of_charge[i].decisions);
+}
+
+TEST(RunComparison, SaysThatInputIsWrongNotThatTheProgramIs) {
+  Comparison comparison = small_comparison();
+  for (CurveTable::Run& run : comparison.tables[1].runs) run.cost.assign(run.cost.size(), 0.0);
+  EXPECT_THROW(comparison.validate(), InvalidInput);
+  const Directory directory;
+  RunLog log(directory.path(), comparison);
+  EXPECT_THROW(run_comparison(comparison, log, {}), InvalidInput);
+}
+
+TEST(RunComparison, ARunWithoutAResultCountsTheSameEverywhere) {
+  Comparison comparison = small_comparison();
+  comparison.budgets = {parse_table_budget("1e-3")};  // less than an epoch
+  const std::vector<RunRecord> records = run_with(comparison, {});
+  for (const RunRecord& run : records) {
+    EXPECT_EQ(run.final, std::nullopt);
+    EXPECT_EQ(run.normalised_regret, kRegretCap);
+    EXPECT_EQ(anytime_regret(run).back(), kRegretCap);
+  }
+  for (const Standing& standing : rankings_of(comparison, records).front().standings) {
+    EXPECT_EQ(standing.regret.mean, kRegretCap);
+  }
 }
 
 TEST(RunComparison, GathersCalibrationOfPoliciesThatForecast) {

@@ -46,6 +46,22 @@ TEST(RunLog, GivesBackWhatWasAppendedToTheLastBit) {
   EXPECT_EQ(log.finished().begin()->second, some_record(1));
 }
 
+TEST(RunLog, KeepsARunWithoutAResult) {
+  const Directory directory;
+  RunRecord nothing = some_record(1);
+  nothing.final = std::nullopt;
+  nothing.trajectory.clear();
+  { RunLog(directory.path(), small_comparison()).append(nothing); }
+  EXPECT_EQ(RunLog(directory.path(), small_comparison()).finished().at(nothing.key), nothing);
+}
+
+TEST(RunLog, ChangesTheFingerprintOfATableWhoseRunsWereBrokenOff) {
+  CurveTable table = small_comparison().tables.front();
+  const std::string before = fingerprint(table);
+  table.runs.front().complete = false;
+  EXPECT_NE(fingerprint(table), before);
+}
+
 TEST(RunLog, CutAnywhereLosesAtMostTheLineThatWasTorn) {
   const Directory directory;
   const std::filesystem::path file = directory.path() / "runs.log";

@@ -45,10 +45,10 @@ int run_simulation(const SimulateArguments& arguments) {
   const SimulationSummary summary = simulate(table, spec, timed, options);
   const Fields record = {{"policy", spec.name},
                          {"table", table.name},
-                         {"seed", static_cast<std::int64_t>(options.seed)},
+                         {"seed", options.seed},
                          {"budget", options.budget},
                          {"spent", summary.spent},
-                         {"best", summary.best},
+                         {"best", summary.best ? Cell(*summary.best) : Cell()},
                          {"regret", summary.regret},
                          {"normalised_regret", summary.normalised_regret},
                          {"decisions", summary.decisions},
@@ -70,14 +70,36 @@ Command simulate_command() {
               "  bapi simulate synthetic:crossing --policy bapi --budget 20full --seed 1\n"
               "  bapi simulate mlp.bapi --policy hyperband      what would HyperBand have found on my own logs?\n"
               "  bapi simulate curves.csv --policy bapi --option horizon=8 --workers 4 -f json\n\n"
+              "TABLE is one of\n"
+              "  NAME.bin            a table in the LCT1 format, with NAME.json beside it\n"
+              "  NAME.csv            a table as text, see below\n"
+              "  NAME.bapi           the trials of a study. Stopped trials end where they were, failed ones crash in\n"
+              "                      the epoch after their last; only completed ones say what a full run costs\n"
+              "  FILE.json:TASK      a surrogate network with FILE.weights beside it. Then, after commas: rows=1500\n"
+              "                      configurations are drawn, seed=0 of that draw, any: every one can be trained\n"
+              "  synthetic:SHAPE     made-up curves: power-law, sigmoid, diverging or crossing. Then, after commas:\n"
+              "                      rows=200, dims=3, epochs=50, seed=0, cost_ratio=10 (dearest over cheapest\n"
+              "                      epoch), noise=0.005, as in synthetic:crossing,rows=500,seed=2\n\n"
+              "A CSV table has a line per configuration and epoch, under a commented header in YAML:\n"
+              "  # metric: {name: accuracy, goal: maximize}\n"
+              "  # cost_unit: s\n"
+              "  # parameters:\n"
+              "  #   lr: {min: 1e-5, max: 1, log: true}\n"
+              "  #   optimizer: {values: [sgd, adam]}\n"
+              "  lr,optimizer,epoch,accuracy,cost\n"
+              "  0.01,adam,1,0.52,3.1\n"
+              "  0.01,adam,2,0.61,3.0\n"
+              "Parameters are written as in a study file. Columns come in any order; the epochs of a configuration\n"
+              "in theirs, from 1. A value of nan is a crash. cost is that of the epoch alone; without it, an epoch\n"
+              "costs 1. cost_unit may be left out; s says that costs are seconds.\n\n"
               "The budget is in the table's unit of cost, or 20full: 20 times the mean cost of a full run.\n"
               "JSON: {policy, table, seed, budget, spent, best, regret, normalised_regret, decisions, trials,\n"
-              "overhead_seconds, trajectory: [[spent, best], ...]}",
+              "overhead_seconds, trajectory: [[spent, best], ...]}; best is null if no epoch was finished.",
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<SimulateArguments>();
             arguments.positional("TABLE", parsed->table, kTableHelp);
-            arguments.option("-p,--policy", parsed->policy, "Name of a policy, see `bapi policies`");
-            arguments.option("-b,--budget", parsed->budget, "In the table's unit of cost, or Nfull");
+            arguments.option("-p,--policy", parsed->policy, "Name of a policy, see `bapi policies`; default bapi");
+            arguments.option("-b,--budget", parsed->budget, "In the table's unit of cost, or Nfull; default 20full");
             arguments.option("--seed", parsed->seed, "Of the study; default 0");
             arguments.option("-w,--workers", parsed->workers, "Trials at a time; default 1");
             arguments.options("-o,--option", parsed->options, "An option of the policy, name=value; may be repeated");

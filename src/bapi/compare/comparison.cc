@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "bapi/base/error.h"
@@ -19,12 +18,6 @@ void require_distinct(const Range& range, const std::string& what, const NameOf&
   for (const auto& item : range) {
     require(seen.insert(name_of(item)).second, fmt::format("compare: the {} {} stands twice", what, name_of(item)));
   }
-}
-
-bool has_finite_value(const CurveTable& table) {
-  return std::any_of(table.runs.begin(), table.runs.end(), [](const CurveTable::Run& run) {
-    return std::any_of(run.value.begin(), run.value.end(), [](double value) { return std::isfinite(value); });
-  });
 }
 
 }  // namespace
@@ -48,9 +41,20 @@ void Comparison::validate() const {
             fmt::format("compare: it is not known what a decision of {} takes", policy.label));
   }
   for (const CurveTable& table : tables) {
-    require(has_finite_value(table),
-            fmt::format("compare: {} has no finite value of {}", table.name, table.metric.name));
+    require(table.has_result(), fmt::format("compare: {} has no finite value of {}", table.name, table.metric.name));
+    for (const TableBudget& budget : budgets) {
+      require(budget.on(table) > 0.0,
+              fmt::format("compare: a budget of {} is 0 on {}, whose runs cost nothing", budget.text(), table.name));
+    }
   }
+}
+
+std::vector<std::string> Comparison::free_tables() const {
+  std::vector<std::string> names;
+  for (const CurveTable& table : tables) {
+    if (overhead != OverheadCharge::none && table.cost_unit != "s") names.push_back(table.name);
+  }
+  return names;
 }
 
 std::string to_text(const RunKey& key) {

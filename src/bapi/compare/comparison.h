@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,8 +41,12 @@ struct Comparison {
   OverheadCharge overhead = OverheadCharge::none;
   std::map<std::string, OverheadModel> models = {};  // label -> what its decisions take, if overheads are modelled
 
-  // Throws InvalidInput: something is empty, stands twice, or a policy does not exist or has no such option.
+  // Throws InvalidInput: something is empty or stands twice, a policy does not exist or has no such option, a table has
+  // no finite value or runs that cost nothing.
   void validate() const;
+
+  // Tables on which decisions are free although overheads are charged, since their cost is not in seconds.
+  std::vector<std::string> free_tables() const;
 };
 
 // What tells one run from all others.
@@ -60,7 +65,7 @@ std::string to_text(const RunKey& key);
 // `decision_times` (and for everything if overheads are charged as measured).
 struct RunRecord {
   RunKey key;
-  double final = 0.0;  // in the user's direction
+  std::optional<double> final = {};  // in the user's direction; none if no epoch was finished
   double regret = 0.0;
   double normalised_regret = 0.0;  // 0: the table's best value; 1: the median of the last values
   Cost spent = 0.0;

@@ -40,16 +40,19 @@ std::string p_text(double p) { return p < 0.001 ? "<0.001" : fmt::format("{:.3f}
 
 std::string tests_text(const Ranking& ranking) {
   if (ranking.duels.empty()) return "";
+  const FriedmanTest& friedman = ranking.friedman;
+  // Where all tables agree, F is infinite however few they are: it says nothing then.
+  const bool known = std::isfinite(friedman.f);
   return fmt::format(
-      "Friedman chi² {:.2f} on {:.0f}, p {}; Iman-Davenport F {:.2f} on ({:.0f}, {:.0f}), p {}; Nemenyi critical "
+      "Friedman chi² {:.2f} on {:.0f}, p {}; Iman-Davenport F {} on ({:.0f}, {:.0f}), p {}; Nemenyi critical "
       "difference {:.2f} ranks",
-      ranking.friedman.chi_squared,
-      ranking.friedman.degrees,
-      p_text(ranking.friedman.p),
-      ranking.friedman.f,
-      ranking.friedman.degrees,
-      ranking.friedman.f_degrees,
-      p_text(ranking.friedman.f_p),
+      friedman.chi_squared,
+      friedman.degrees,
+      p_text(friedman.p),
+      known ? fmt::format("{:.2f}", friedman.f) : "–",
+      friedman.degrees,
+      friedman.f_degrees,
+      known ? p_text(friedman.f_p) : "–",
       ranking.critical_difference);
 }
 
@@ -68,10 +71,10 @@ Table runs_table(std::span<const RunRecord> records) {
   for (const RunRecord& run : records) {
     table.add({run.key.table,
                run.key.policy,
-               static_cast<std::int64_t>(run.key.seed),
+               run.key.seed,
                run.key.budget,
                run.key.workers,
-               run.final,
+               run.final ? Cell(*run.final) : Cell(),
                run.regret,
                run.normalised_regret,
                run.spent,
@@ -182,7 +185,7 @@ Cell summary_cell(std::span<const Ranking> rankings) {
                               Fields{{"chi_squared", ranking.friedman.chi_squared},
                                      {"p", ranking.friedman.p},
                                      {"f", ranking.friedman.f},
-                                     {"f_p", ranking.friedman.f_p}}},
+                                     {"f_p", std::isfinite(ranking.friedman.f) ? Cell(ranking.friedman.f_p) : Cell()}}},
                              {"critical_difference", ranking.critical_difference}});
   }
   return Cell(std::move(list));

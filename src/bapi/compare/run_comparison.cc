@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "bapi/base/clock.h"
@@ -16,6 +17,8 @@
 
 namespace bapi {
 namespace {
+
+constexpr std::size_t kMostThreads = 256;
 
 template <typename Range, typename NameOf>
 const auto& named(const Range& range, const std::string& name, const NameOf& name_of) {
@@ -86,9 +89,7 @@ class Pool {
   }
 
   ComparisonEnd run() {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < options_.jobs; ++i) threads.emplace_back([this] { work(); });
-    for (std::thread& thread : threads) thread.join();
+    work_on(std::min({static_cast<std::size_t>(options_.jobs), queue_.size(), kMostThreads}));
     if (broken_) std::rethrow_exception(broken_);
     if (interrupted()) return ComparisonEnd::interrupted;
     if (!failures_.empty()) {
@@ -109,6 +110,17 @@ class Pool {
   static Kind kind_of(const RunKey& key) { return {key.policy, key.budget, key.workers}; }
   bool interrupted() const { return options_.interrupt && options_.interrupt->load(); }
 
+  // This thread works as well, so that something is done where no other can be started.
+  void work_on(std::size_t threads) {
+    std::vector<std::jthread> others;
+    try {
+      while (others.size() + 1 < threads) others.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      // The machine has no more threads to give; those that run do all the work.
+    }
+    work();
+  }
+
   std::optional<RunKey> next() {
     const std::lock_guard lock(mutex_);
     if (interrupted() || broken_ || at_ == queue_.size()) return std::nullopt;
@@ -122,6 +134,10 @@ class Pool {
       try {
         const std::optional<RunRecord> record = run_of(*key, comparison_, options_.interrupt);
         if (record) finish(*record, clock.now() - start);
+      } catch (const InvalidInput& error) {
+        fail(std::make_exception_ptr(InvalidInput(fmt::format("{}: {}", to_text(*key), error.what()))));
+      } catch (const StoreError&) {
+        fail(std::current_exception());
       } catch (const std::exception& error) {
         const std::lock_guard lock(mutex_);
         failures_.push_back(fmt::format("{}: {}", to_text(*key), error.what()));
@@ -129,14 +145,15 @@ class Pool {
     }
   }
 
+  // Ends everything: what cannot be written, or was asked for wrongly, does not get better with the next run.
+  void fail(std::exception_ptr error) {
+    const std::lock_guard lock(mutex_);
+    if (!broken_) broken_ = std::move(error);
+  }
+
   void finish(const RunRecord& record, double seconds) {
     const std::lock_guard lock(mutex_);
-    try {
-      log_.append(record);
-    } catch (...) {
-      if (!broken_) broken_ = std::current_exception();
-      return;
-    }
+    log_.append(record);
     ++progress_.done;
     --waiting_[kind_of(record.key)];
     Timing& timing = timings_[kind_of(record.key)];
@@ -157,7 +174,7 @@ class Pool {
       const auto seen = timings_.find(kind);
       sum += runs * (seen == timings_.end() ? mean : seen->second.seconds / seen->second.runs);
     }
-    return sum / options_.jobs;
+    return sum / static_cast<double>(std::min(options_.jobs, std::max(1, progress_.total - progress_.kept)));
   }
 
   const Comparison& comparison_;
@@ -170,7 +187,7 @@ class Pool {
   std::map<Kind, Timing> timings_;
   ComparisonProgress progress_;
   std::vector<std::string> failures_;
-  std::exception_ptr broken_;  // the log cannot be written
+  std::exception_ptr broken_;  // why no further run is begun
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ struct ComparisonProgress {
 };
 
 struct RunComparisonOptions {
-  int jobs = 1;  // threads; what comes out does not depend on it
+  int jobs = 1;  // runs at a time, no more than a few hundred; what comes out does not depend on it
   const std::atomic<bool>* interrupt = nullptr;
   // After every finished run, from one thread at a time.
   std::function<void(const ComparisonProgress&)> observer = {};
@@ -31,7 +31,7 @@ std::optional<RunRecord> run_of(const RunKey& key,
                                 const std::atomic<bool>* interrupt = nullptr);
 
 // Does all runs that `log` does not have yet. A run that throws does not keep the others from being done; then throws
-// LogicError that names it.
+// LogicError that names it. InvalidInput and StoreError end it at once, as themselves.
 ComparisonEnd run_comparison(const Comparison& comparison, RunLog& log, const RunComparisonOptions& options);
 
 // The runs of `comparison` out of the log, in the order of tables, policies, budgets, workers and seeds. Every one must

@@ -59,7 +59,7 @@ Json json_of(const RunRecord& run) {
           {"budget", run.key.budget},
           {"workers", run.key.workers},
           {"seed", run.key.seed},
-          {"final", run.final},
+          {"final", run.final ? Json(*run.final) : Json()},
           {"regret", run.regret},
           {"normalised_regret", run.normalised_regret},
           {"spent", run.spent},
@@ -78,7 +78,7 @@ RunRecord record_of(const Json& json) {
               .budget = json.at("budget").get<std::string>(),
               .workers = json.at("workers").get<int>(),
               .seed = json.at("seed").get<std::uint64_t>()},
-      .final = json.at("final").get<double>(),
+      .final = json.at("final").is_null() ? std::nullopt : std::optional(json.at("final").get<double>()),
       .regret = json.at("regret").get<double>(),
       .normalised_regret = json.at("normalised_regret").get<double>(),
       .spent = json.at("spent").get<double>(),
@@ -116,9 +116,19 @@ std::string meaning_of(const ComparedPolicy& policy, const Comparison& compariso
   return meaning;
 }
 
-std::filesystem::path made(const std::filesystem::path& directory) {
+// Makes the directory and locks it. The lock is that of a study, what is said about its holder is not.
+StudyLock locked(const std::filesystem::path& directory) {
   make_directories(directory);
-  return directory;
+  if (const std::optional<StudyLock::Holder> holder = StudyLock::holder(directory)) {
+    throw StoreError(fmt::format(
+        "{}: process {} on {} is writing to it already. Wait for its end, or end it with `kill -INT {}` and run the "
+        "same command again: what is finished is kept",
+        directory.string(),
+        holder->pid,
+        holder->host,
+        holder->pid));
+  }
+  return StudyLock::take(directory);
 }
 
 }  // namespace
@@ -130,6 +140,7 @@ std::string fingerprint(const CurveTable& table) {
     hash.add(std::to_string(run.value.size()));
     hash.add(run.value);
     hash.add(run.cost);
+    if (!run.complete) hash.add("broken off");
   }
   return hash.text();
 }
@@ -159,7 +170,12 @@ LoggedRuns read_runs(const std::filesystem::path& file) {
       }
     } catch (const Json::exception&) {
       const bool last = end == std::string::npos || end + 1 == text.size();
-      require(last, fmt::format("{}:{}: not a line of a comparison's log", file.string(), number));
+      require(
+          last,
+          fmt::format("{0}:{1}: not a line of a comparison's log; delete it (sed -i {1}d {0}), and if it was a run, "
+                      "that is done again",
+                      file.string(),
+                      number));
       return logged;
     }
     logged.bytes = end + 1;
@@ -190,7 +206,7 @@ std::map<std::string, OverheadModel> overhead_models(const std::filesystem::path
 }
 
 RunLog::RunLog(const std::filesystem::path& directory, const Comparison& comparison)
-    : file_(directory / "runs.log"), lock_(StudyLock::take(made(directory))), logged_(read_runs(file_)) {
+    : file_(directory / "runs.log"), lock_(locked(directory)), logged_(read_runs(file_)) {
   out_ = open_file(file_, O_WRONLY | O_CREAT | O_APPEND);
   std::filesystem::resize_file(file_, logged_.bytes);
   declare(comparison);

@@ -5,12 +5,11 @@
 
 #include "bapi/compare/comparison.h"
 #include "bapi/math/rank_statistics.h"
+#include "bapi/run/simulate.h"
 
 namespace bapi {
 
-// Means over tables count no run with more than this, so that one diverged run does not decide over all others.
-inline constexpr double kRegretCap = 1.5;
-
+// Means over tables count no run with more than kRegretCap, so that one diverged run does not decide over all others.
 double capped(double normalised_regret);
 
 // How one policy did at one budget.

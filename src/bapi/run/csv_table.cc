@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <span>
@@ -55,29 +56,76 @@ std::vector<std::string> fields_of(std::string_view line) {
   return fields;
 }
 
-// The value of `domain` that is written as `text`.
-Value value_of(const std::string& text, const Domain& domain, const std::string& where) {
-  return std::visit(Match{[&](const RealRange&) { return Value(parse_number(text, where)); },
-                          [&](const IntRange&) { return Value(static_cast<std::int64_t>(parse_number(text, where))); },
-                          [&](const Choice& choice) {
-                            for (const Value& option : choice.options) {
-                              if (to_text(option) == text) return option;
-                            }
-                            throw InvalidInput(fmt::format("{}: \"{}\" is not among the values", where, text));
-                          },
-                          [](const Constant& constant) { return constant.value; }},
-                    domain);
+// The number that `text` is, within the range.
+template <typename Range>
+double number_in(const std::string& text, const Range& range, const std::string& where) {
+  const double value = parse_number(text, where);
+  require(value >= static_cast<double>(range.low) && value <= static_cast<double>(range.high),
+          fmt::format("{} = {}, expected a number from {} to {}", where, text, range.low, range.high));
+  return value;
 }
 
-// The study that the commented header describes; budget and epochs are ours to fill in.
-StudySpec header_of(const std::vector<Line>& lines, const std::string& file) {
-  std::string yaml;
-  for (const Line& line : lines) {
-    if (line.text.starts_with("#")) yaml += fmt::format("{}\n", line.text.substr(line.text.starts_with("# ") ? 2 : 1));
+// The value of `domain` that is written as `text`.
+Value value_of(const std::string& text, const Domain& domain, const std::string& where) {
+  return std::visit(
+      Match{[&](const RealRange& range) { return Value(number_in(text, range, where)); },
+            [&](const IntRange& range) {
+              const double value = number_in(text, range, where);
+              require(value == std::floor(value), fmt::format("{} = {}, expected a whole number", where, text));
+              return Value(static_cast<std::int64_t>(value));
+            },
+            [&](const Choice& choice) {
+              std::vector<std::string> known;
+              for (const Value& option : choice.options) {
+                known.push_back(to_text(option));
+                if (known.back() == text) return option;
+              }
+              throw InvalidInput(fmt::format("{} = \"{}\", expected one of {}", where, text, fmt::join(known, ", ")));
+            },
+            [](const Constant& constant) { return constant.value; }},
+      domain);
+}
+
+struct Header {
+  StudySpec study;  // budget and epochs are ours to fill in
+  std::optional<std::string> cost_unit;
+};
+
+constexpr std::string_view kCostUnit = "cost_unit:";
+
+// What follows the key, without a comment, quotes and space around it.
+std::string unit_of(std::string_view text, const std::string& where) {
+  text = text.substr(0, text.find('#'));
+  constexpr std::string_view kAround = " \t\"'";
+  const std::size_t begin = text.find_first_not_of(kAround);
+  require(begin != std::string_view::npos, fmt::format("{}: expected a unit, as in cost_unit: s", where));
+  const std::string unit(text.substr(begin, text.find_last_not_of(kAround) + 1 - begin));
+  for (const char* other : {"m", "min", "minutes", "h", "hours", "ms"}) {
+    require(unit != other, fmt::format("{}: costs in {}; time is given in seconds, cost_unit: s", where, unit));
   }
+  return unit == "seconds" ? "s" : unit;
+}
+
+Header header_of(const std::vector<Line>& lines, const std::string& file) {
+  Header header;
+  std::string yaml;
+  std::size_t header_end = 0;
+  for (const Line& line : lines) {
+    std::string_view text;
+    const bool of_header = line.text.starts_with("#");
+    if (of_header) text = line.text.substr(line.text.starts_with("# ") ? 2 : 1);
+    if (text.starts_with(kCostUnit)) {
+      header.cost_unit = unit_of(text.substr(kCostUnit.size()), fmt::format("{}:{}", file, line.number));
+      text = {};
+    }
+    yaml += fmt::format("{}\n", text);  // one line for each, so that messages name the right one
+    if (of_header) header_end = yaml.size();
+  }
+  yaml.resize(header_end);
   require(!yaml.empty(),
           fmt::format("{}:1: expected a header of lines that begin with '#' and name metric and parameters", file));
-  return parse_study_file(yaml + "budget: 1 epochs\nepochs: {max: 1}\ncommand: [none]\n", file);
+  header.study = parse_study_file(yaml + "budget: 1 epochs\nepochs: {max: 1}\ncommand: [none]\n", file);
+  return header;
 }
 
 struct Columns {
@@ -118,16 +166,26 @@ Config config_of(const std::vector<std::string>& fields,
   for (std::size_t j = 0; j < space.params().size(); ++j) {
     const std::string& text = fields[columns.params[j]];
     const bool inactive = text.empty() && !space.params()[j].when.empty();
-    config.values.push_back(inactive ? Value() : value_of(text, space.params()[j].domain, where));
+    config.values.push_back(
+        inactive ? Value()
+                 : value_of(text, space.params()[j].domain, fmt::format("{}: {}", where, space.params()[j].name)));
   }
   return config;
+}
+
+double cost_of(const std::string& text, const std::string& where) {
+  const double cost = parse_number(text, where);
+  require(std::isfinite(cost) && cost >= 0.0,
+          fmt::format("{}: cost = {}, expected a finite number from 0", where, text));
+  return cost;
 }
 
 }  // namespace
 
 CurveTable parse_csv_table(std::string_view text, const std::string& file) {
   const std::vector<Line> lines = lines_of(text);
-  const StudySpec spec = header_of(lines, file);
+  const Header header = header_of(lines, file);
+  const StudySpec& spec = header.study;
   CurveTable table;
   table.name = spec.name;
   table.space = spec.space;
@@ -157,11 +215,12 @@ CurveTable parse_csv_table(std::string_view text, const std::string& file) {
     require(epoch == static_cast<double>(run.value.size() + 1),
             fmt::format("{}: epoch {}, expected {}", where, epoch, run.value.size() + 1));
     run.value.push_back(parse_number(fields[columns->value], where));
-    run.cost.push_back(columns->cost ? parse_number(fields[*columns->cost], where) : 1.0);
+    run.cost.push_back(columns->cost ? cost_of(fields[*columns->cost], where) : 1.0);
     table.max_epoch = std::max(table.max_epoch, static_cast<Epoch>(run.value.size()));
   }
   require(columns.has_value(), fmt::format("{}: there is no line with the names of the columns", file));
-  table.cost_unit = columns->cost ? "cost" : "epochs";
+  require(columns->cost || !header.cost_unit, fmt::format("{}: has a cost_unit, but no column cost", file));
+  table.cost_unit = columns->cost ? header.cost_unit.value_or("cost") : "epochs";
   table.validate();
   return table;
 }

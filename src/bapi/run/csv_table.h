@@ -14,13 +14,15 @@ namespace bapi {
 //   # metric: {name: accuracy, goal: maximize}
 //   # parameters:
 //   #   lr: {min: 1e-5, max: 1, log: true}
+//   # cost_unit: s
 //   lr,epoch,accuracy,cost
 //   0.01,1,0.52,3.1
 //   0.01,2,0.61,3.0
 //
 // Columns: every parameter, `epoch`, the metric and, optionally, `cost` (of that epoch; else 1), in any order. Lines of
 // one configuration must have the epochs 1, 2, 3, ... in order; a value that is not a finite number (nan, inf) is a
-// crash. Throws InvalidInput with file and line.
+// crash. `cost_unit` is only a name, except for `s`: decisions can be charged where costs are seconds. Throws
+// InvalidInput with file and line.
 CurveTable parse_csv_table(std::string_view text, const std::string& file);
 CurveTable read_csv_table(const std::string& path);
 

@@ -14,6 +14,35 @@ namespace {
 
 double oriented(double value, Goal goal) { return goal == Goal::maximize ? value : -value; }
 
+bool is_complete(const CurveTable::Run& run) { return run.complete; }
+
+Cost total_cost(const CurveTable::Run& run) { return std::accumulate(run.cost.begin(), run.cost.end(), 0.0); }
+
+// To be maximised, in order.
+std::vector<double> last_values(const CurveTable& table, const std::function<bool(const CurveTable::Run&)>& counts) {
+  std::vector<double> values;
+  for (const CurveTable::Run& run : table.runs) {
+    const auto last = std::find_if(run.value.rbegin(), run.value.rend(), [](double v) { return std::isfinite(v); });
+    if (counts(run) && last != run.value.rend()) values.push_back(oriented(*last, table.metric.goal));
+  }
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+CurveTable::Run run_of(const Trial& trial, const History& history) {
+  CurveTable::Run run;
+  run.complete = trial.state == TrialState::completed;
+  for (const Measurement& m : trial.curve.points()) {
+    run.value.push_back(history.in_user_units(m.value));
+    run.cost.push_back(m.cost);
+  }
+  if (trial.state == TrialState::failed && trial.curve.last_epoch() < history.spec().epochs.max) {
+    run.value.push_back(std::numeric_limits<double>::quiet_NaN());
+    run.cost.push_back(trial.overhead);
+  }
+  return run;
+}
+
 // A name that may become a directory.
 std::string plain(std::string name) {
   for (char& c : name) {
@@ -50,15 +79,21 @@ std::size_t CurveTable::row(const Config& config) const {
 
 CurveTable::Run CurveTable::run_of(const Config& config) const { return at_any ? at_any(config) : runs[row(config)]; }
 
-Cost CurveTable::full_cost(std::size_t row) const {
-  return std::accumulate(runs[row].cost.begin(), runs[row].cost.end(), 0.0);
-}
+Cost CurveTable::full_cost(std::size_t row) const { return total_cost(runs[row]); }
 
 Cost CurveTable::mean_full_cost() const {
+  const bool known = std::any_of(runs.begin(), runs.end(), is_complete);
   Cost sum = 0.0;
-  for (std::size_t i = 0; i < runs.size(); ++i) sum += full_cost(i);
-  return sum / static_cast<double>(runs.size());
+  std::size_t count = 0;
+  for (const Run& run : runs) {
+    if (known && !run.complete) continue;
+    sum += total_cost(run);
+    count += known ? 1 : run.cost.size();
+  }
+  return (known ? 1.0 : max_epoch) * sum / static_cast<double>(count);
 }
+
+bool CurveTable::has_result() const { return std::isfinite(best()); }
 
 double CurveTable::best() const {
   double best = -std::numeric_limits<double>::infinity();
@@ -71,13 +106,9 @@ double CurveTable::best() const {
 }
 
 double CurveTable::median_final() const {
-  std::vector<double> finals;
-  for (const Run& run : runs) {
-    const auto last = std::find_if(run.value.rbegin(), run.value.rend(), [](double v) { return std::isfinite(v); });
-    if (last != run.value.rend()) finals.push_back(oriented(*last, metric.goal));
-  }
+  std::vector<double> finals = last_values(*this, is_complete);
+  if (finals.empty()) finals = last_values(*this, [](const Run&) { return true; });
   check(!finals.empty(), "CurveTable: no finite value");
-  std::sort(finals.begin(), finals.end());
   const std::size_t middle = finals.size() / 2;
   return finals.size() % 2 == 1 ? finals[middle] : 0.5 * (finals[middle - 1] + finals[middle]);
 }
@@ -90,18 +121,16 @@ CurveTable table_of(const History& history) {
   table.metric = spec.metric;
   table.cost_unit = spec.budget.unit;
   table.max_epoch = spec.epochs.max;
-  for (const Trial& trial : history.trials()) {
+  const auto trials = history.trials();
+  require(std::any_of(trials.begin(), trials.end(), [](const Trial& trial) { return !trial.curve.empty(); }),
+          fmt::format("{}: no trial of this study has finished an epoch", spec.name));
+  for (const Trial& trial : trials) {
     const bool repeated = std::find(table.configs.begin(), table.configs.end(), trial.config) != table.configs.end();
-    if (trial.curve.empty() || repeated) continue;
-    CurveTable::Run run;
-    for (const Measurement& m : trial.curve.points()) {
-      run.value.push_back(history.in_user_units(m.value));
-      run.cost.push_back(m.cost);
-    }
+    CurveTable::Run run = run_of(trial, history);
+    if (run.value.empty() || repeated) continue;
     table.configs.push_back(trial.config);
     table.runs.push_back(std::move(run));
   }
-  require(!table.runs.empty(), fmt::format("{}: no trial of this study has finished an epoch", spec.name));
   table.validate();
   return table;
 }

@@ -14,6 +14,10 @@ struct CurveTable {
   struct Run {
     std::vector<double> value;  // per epoch, as the user's program printed it; not finite: it crashed there
     std::vector<double> cost;   // of each epoch alone; as long as `value`
+
+    // False: broken off by the study that recorded it. How it would have gone on is not known, so that it says neither
+    // what a full run costs nor where one ends.
+    bool complete = true;
   };
 
   std::string name;
@@ -35,15 +39,21 @@ struct CurveTable {
   Run run_of(const Config& config) const;
 
   Cost full_cost(std::size_t row) const;  // of the whole run
+
+  // Over the complete runs; without any, the mean cost of an epoch times the number of epochs.
   Cost mean_full_cost() const;
 
-  // To be maximised: the best finite value at any epoch, and the median over configurations of the last finite value.
+  bool has_result() const;  // a finite value at any epoch
+
+  // To be maximised: the best finite value at any epoch, and the median over complete runs of the last finite value
+  // (over all runs if no complete one has any).
   double best() const;
   double median_final() const;
 };
 
-// The finished trials of a study as a table: `bapi simulate mlp.bapi` asks what another policy would have found on
-// them. A trial that was stopped or paused counts as one that ended there. InvalidInput if no trial has an epoch.
+// The trials of a study as a table: `bapi simulate mlp.bapi` asks what another policy would have found on them. Only
+// completed trials are complete runs. One that was stopped or paused ends where it was. One that failed crashes in the
+// epoch after its last, which costs what the trial spent besides its epochs. InvalidInput if no trial has an epoch.
 CurveTable table_of(const History& history);
 
 // A study over the rows of `table`: its space, pool, metric, epochs, and a budget in simulated cost.

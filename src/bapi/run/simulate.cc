@@ -1,5 +1,8 @@
 #include "bapi/run/simulate.h"
 
+#include <fmt/format.h>
+
+#include "bapi/base/error.h"
 #include "bapi/run/table_evaluator.h"
 #include "bapi/store/memory_store.h"
 
@@ -28,6 +31,7 @@ SimulationSummary simulate(const CurveTable& table,
                            const PolicySpec& spec,
                            Policy& policy,
                            const SimulationOptions& options) {
+  require(table.has_result(), fmt::format("{}: no finite value of {}", table.name, table.metric.name));
   MemoryStore store(study_of(table, options.budget, spec, options.seed, options.workers));
   ManualClock clock;
   Session session(store, policy, clock);
@@ -46,11 +50,16 @@ SimulationSummary simulate(const CurveTable& table,
                             .end = end.reason,
                             .events = store.events(0)};
   summary.trajectory = improvements(table.metric.goal, summary.events);
-  const double median = table.median_final();
-  const double incumbent = history.incumbent() ? history.trial(*history.incumbent()).curve.best() : median;
-  summary.best = history.in_user_units(incumbent);
-  summary.regret = table.best() - incumbent;
-  summary.normalised_regret = table.best() > median ? summary.regret / (table.best() - median) : 0.0;
+  const double range = table.best() - table.median_final();
+  if (history.incumbent()) {
+    const double incumbent = history.trial(*history.incumbent()).curve.best();
+    summary.best = history.in_user_units(incumbent);
+    summary.regret = table.best() - incumbent;
+    summary.normalised_regret = range > 0.0 ? summary.regret / range : 0.0;
+  } else {
+    summary.regret = kRegretCap * range;
+    summary.normalised_regret = kRegretCap;
+  }
   return summary;
 }
 

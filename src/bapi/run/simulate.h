@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,11 +19,14 @@ struct SimulationOptions {
   const std::atomic<bool>* interrupt = nullptr;
 };
 
+// The normalised regret of a run without any result. Means over runs count none with more.
+inline constexpr double kRegretCap = 1.5;
+
 struct SimulationSummary {
   Cost spent = 0.0;
-  double best = 0.0;               // in the user's direction
-  double regret = 0.0;             // the table's best value less the incumbent's
-  double normalised_regret = 0.0;  // the same over (best - median final value); 0 if these coincide
+  std::optional<double> best = {};  // in the user's direction; none if no epoch was finished
+  double regret = 0.0;              // the table's best value less the incumbent's
+  double normalised_regret = 0.0;   // the same over (best - median final value); 0 if these coincide
   int decisions = 0;
   int trials = 0;
   TuneEnd how = TuneEnd::finished;
