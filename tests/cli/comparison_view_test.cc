@@ -17,6 +17,7 @@ TEST(ProgressLine, SaysHowManyAndHowLong) {
   EXPECT_EQ(progress_text(kHalf), "60 of 120 runs, 3m12s left");
   EXPECT_EQ(progress_text({.done = 120, .total = 120}), "120 of 120 runs, done");
   EXPECT_EQ(progress_text({.done = 0, .total = 120}), "0 of 120 runs");
+  EXPECT_EQ(progress_text({.done = 119, .total = 120, .seconds_left = 7e-5}), "119 of 120 runs, <1 s left");
 }
 
 TEST(ProgressLine, FitsEveryWidthAndDropsTheLeastImportantFirst) {

@@ -1,5 +1,6 @@
 #include "bapi/compare/critical_difference.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace bapi {
@@ -8,7 +9,7 @@ namespace {
 Ranking ranking_with(const std::vector<double>& ranks, double difference) {
   Ranking ranking{.budget = "5full", .tables = 13, .seeds = 10, .critical_difference = difference};
   for (const double rank : ranks) {
-    ranking.standings.push_back({.policy = "p" + std::to_string(ranking.standings.size()),
+    ranking.standings.push_back({.policy = fmt::format("p{}", ranking.standings.size()),
                                  .rank = {rank, 0.1},
                                  .seed_rank = {rank, 0.1},
                                  .regret = {0.1, 0.01}});

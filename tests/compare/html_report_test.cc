@@ -33,7 +33,7 @@ TEST(HtmlReport, HasATableADiagramAndACurvePerBudgetAndACurvePerTable) {
   const std::string page = page_of(testing::small_comparison());
   EXPECT_EQ(count(page, "<h2>Budget "), 2u);
   EXPECT_EQ(count(page, "Critical-difference diagram, budget"), 2u);
-  EXPECT_EQ(count(page, "<figure>"), 2u * (1u + 1u + 2u));
+  EXPECT_EQ(count(page, "<figure"), 2u * (1u + 1u + 2u));
   EXPECT_EQ(count(page, "<figcaption>crossing</figcaption>"), 2u);
   EXPECT_EQ(count(page, "Did the forecasts come true?"), 0u);  // none of these policies forecasts
 }
@@ -43,6 +43,16 @@ TEST(HtmlReport, ShowsCalibrationOfPoliciesThatForecast) {
   comparison.policies = {{"bapi", {.name = "bapi"}}, {"random", {.name = "random"}}};
   comparison.seeds = 1;
   EXPECT_EQ(count(page_of(comparison), "Did the forecasts come true?"), 2u);
+}
+
+TEST(HtmlReport, NamesTablesOnWhichDecisionsAreFreeAlthoughCharged) {
+  Comparison comparison = testing::small_comparison();
+  EXPECT_TRUE(comparison.free_tables().empty());
+  EXPECT_EQ(page_of(comparison).find("whose cost is not in seconds"), std::string::npos);
+  comparison.overhead = OverheadCharge::measured;
+  comparison.tables[1].cost_unit = "usd";
+  EXPECT_EQ(comparison.free_tables(), (std::vector<std::string>{"crossing"}));
+  EXPECT_NE(page_of(comparison).find("free of charge on crossing, whose cost is not in seconds"), std::string::npos);
 }
 
 TEST(HtmlReport, EscapesNames) {

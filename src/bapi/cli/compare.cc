@@ -1,9 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <span>
 #include <thread>
 
 #include "bapi/base/error.h"
@@ -69,10 +71,8 @@ std::vector<CurveTable> load_tables(const CompareArguments& arguments) {
 }
 
 int parse_workers(const std::string& text) {
-  const double number = parse_number(text, "--workers");
-  require(number >= 1.0 && number <= 1e6 && number == static_cast<int>(number),
-          fmt::format("--workers {}: must be a whole number from 1", text));
-  return static_cast<int>(number);
+  constexpr std::uint64_t kMostWorkers = 1'000'000;
+  return static_cast<int>(parse_whole_number(text, 1, kMostWorkers, "--workers"));
 }
 
 Comparison comparison_of(const CompareArguments& arguments) {
@@ -109,14 +109,37 @@ std::string rendered(std::span<const Ranking> rankings, Format format) {
   return summary_text(rankings);
 }
 
+void require_all(const CompareArguments& arguments) {
+  std::vector<std::string> missing;
+  if (arguments.tables.empty()) missing.emplace_back("--tables PATH...");
+  if (arguments.policies.empty()) missing.emplace_back("--policies NAME,...");
+  if (arguments.out.empty()) missing.emplace_back("--out DIR");
+  require(missing.empty(),
+          fmt::format("bapi compare needs {} as well (bapi compare --help)", fmt::join(missing, " and ")));
+}
+
+// A charge that silently does nothing would be taken for a result.
+void note_free_tables(const Comparison& comparison) {
+  constexpr std::size_t kMostNamed = 5;
+  const std::vector<std::string> names = comparison.free_tables();
+  if (names.empty()) return;
+  const auto named = std::span(names).first(std::min(names.size(), kMostNamed));
+  note(fmt::format("decisions are not charged on {} of {} tables, whose cost is not in seconds: {}{}",
+                   names.size(),
+                   comparison.tables.size(),
+                   fmt::join(named, ", "),
+                   names.size() > kMostNamed ? ", ..." : ""));
+}
+
 int compare(const CompareArguments& arguments) {
   const Format format = parse_format(arguments.format);
-  require(!arguments.out.empty(), "compare: --out DIR is needed");
+  require_all(arguments);
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const int jobs = arguments.jobs.value_or(cores);
   require(jobs >= 1, fmt::format("--jobs {}: must be at least 1", jobs));
   const Comparison comparison = comparison_of(arguments);
 
+  note_free_tables(comparison);
   RunLog log(arguments.out, comparison);
   const InterruptFlag interrupt;
   const SystemClock clock;
@@ -161,11 +184,14 @@ Command compare_command() {
           "  bapi compare --tables data/INDEX.csv --policies bapi,bohb,asha --budgets 5full,20full --out all\n\n"
           "Writes runs.csv, ranks.csv, curves.csv and report.html to DIR. Killed or interrupted at any time, the\n"
           "same command goes on where it was; tables, policies, seeds, budgets and workers may be added to it.\n"
-          "A policy is [LABEL=]NAME[:OPTION=VALUE]...; a budget is as `bapi simulate` takes it.",
+          "A policy is [LABEL=]NAME[:OPTION=VALUE]...; a budget is as `bapi simulate` takes it.\n"
+          "JSON: [{budget, workers, tables, seeds, ranks: [...], duels: [...], friedman: {chi_squared, p, f, f_p},\n"
+          "critical_difference}], one per budget and number of workers; ranks as in ranks.csv, duels of the best\n"
+          "policy with each other one: {best, rival, wins, ties, losses, p, adjusted_p}.",
       .declare = [](Arguments& arguments) -> std::function<int()> {
         const auto parsed = std::make_shared<CompareArguments>();
-        arguments.words("-t,--tables", parsed->tables, kTablesHelp);
-        arguments.words("-p,--policies", parsed->policies, "Separated by commas; see `bapi policies`");
+        arguments.words("-t,--tables", parsed->tables, std::string("Required. ") + kTablesHelp);
+        arguments.words("-p,--policies", parsed->policies, "Required. Separated by commas; see `bapi policies`");
         arguments.option("-s,--seeds", parsed->seeds, "Runs of each; default 10");
         arguments.words("-b,--budgets", parsed->budgets, "Separated by commas; default 5full,20full");
         arguments.words("-w,--workers", parsed->workers, "Trials at a time, separated by commas; default 1");
@@ -178,7 +204,7 @@ Command compare_command() {
                          parsed->overhead_from,
                          "The same, reproducibly: by a + b n^c seconds for n trials, fitted to what decisions of each "
                          "policy took in the comparison that was written to this directory");
-        arguments.option("--out", parsed->out, "Directory of the results");
+        arguments.option("--out", parsed->out, "Required. Directory of the results");
         arguments.flag("-q,--quiet", parsed->quiet, "No progress on standard error");
         arguments.option("-f,--format", parsed->format, "Of the summary: table, json or csv");
         return [parsed] {

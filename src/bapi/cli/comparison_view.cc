@@ -25,7 +25,7 @@ std::string progress_text(const ComparisonProgress& progress) {
   const std::string text = fmt::format("{} of {} runs", progress.done, progress.total);
   if (progress.done == progress.total) return text + ", done";
   if (progress.seconds_left < 0.0) return text;
-  return text + fmt::format(", {} left", short_duration(progress.seconds_left));
+  return text + fmt::format(", {} left", progress.seconds_left < 1.0 ? "<1 s" : short_duration(progress.seconds_left));
 }
 
 std::string progress_line(const ComparisonProgress& progress, std::size_t columns) {

@@ -10,10 +10,13 @@
 namespace bapi {
 namespace {
 
-constexpr double kAxis = 58.0;    // y of the line of ranks
+constexpr double kAxis = 62.0;    // y of the line of ranks
 constexpr double kBarStep = 9.0;  // between bars
-constexpr double kLabelStep = 20.0;
-constexpr double kMostLabelWidth = 170.0;
+constexpr double kFont = 16.0;    // on a narrow phone two thirds of it are left, which can still be read
+constexpr double kLetter = 0.56 * kFont;
+constexpr double kLabelStep = 1.5 * kFont;
+constexpr double kMostLabelWidth = 190.0;
+constexpr double kKeyHeight = 2.0 * kLabelStep;
 constexpr const char* kWilcoxon = "#D55E00";
 
 class Diagram {
@@ -21,12 +24,12 @@ class Diagram {
   Diagram(const Ranking& ranking, const FigureStyle& style) : ranking_(ranking), style_(style) {
     std::size_t longest = 0;
     for (const Standing& s : ranking.standings) longest = std::max(longest, display_width(label(s)));
-    margin_ = std::min(kMostLabelWidth, 8.0 + 7.0 * static_cast<double>(longest));
+    margin_ = std::min(kMostLabelWidth, 10.0 + kLetter * static_cast<double>(longest));
     low_ = 1.0;
     high_ = static_cast<double>(ranking.standings.size());
     const std::size_t bars = ranking.nemenyi_groups.size() + ranking.wilcoxon_groups.size();
     first_label_ = kAxis + 12.0 + kBarStep * static_cast<double>(bars) + 14.0;
-    height_ = first_label_ + kLabelStep * static_cast<double>((ranking.standings.size() + 1) / 2) + 24.0;
+    height_ = first_label_ + kLabelStep * static_cast<double>((ranking.standings.size() + 1) / 2) + kKeyHeight;
   }
 
   std::string svg() {
@@ -64,11 +67,12 @@ class Diagram {
   }
 
   void text(double x, double y, const char* anchor, const std::string& color, const std::string& words) {
-    body_ += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" font-size="12" fill="{}">{}</text>)"
+    body_ += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" font-size="{}" fill="{}">{}</text>)"
                          "\n",
                          x,
                          y,
                          anchor,
+                         kFont,
                          color,
                          xml_escaped(words));
   }
@@ -91,7 +95,7 @@ class Diagram {
     if (length == ranking_.critical_difference) {
       line(x_of(low_ + length), y - 4.0, x_of(low_ + length), y + 4.0, style_.ink, 2.0);
     }
-    text(x_of(low_) - 6.0, y + 4.0, "end", style_.ink, fmt::format("CD {:.2f}", ranking_.critical_difference));
+    text(x_of(low_) - 6.0, y + 0.35 * kFont, "end", style_.ink, fmt::format("CD {:.2f}", ranking_.critical_difference));
   }
 
   void draw_group(std::pair<std::size_t, std::size_t> group, double& y, const std::string& color, double width) {
@@ -116,17 +120,23 @@ class Diagram {
     const double end = left ? margin_ : style_.width - margin_;
     line(x, kAxis, x, y, style_.muted, 1.0);
     line(x, y, end, y, style_.muted, 1.0);
-    const auto room = static_cast<std::size_t>(kMostLabelWidth / 6.6);
-    text(left ? end - 6.0 : end + 6.0, y + 4.0, left ? "end" : "start", style_.ink, clipped(label(standing), room));
+    const auto room = static_cast<std::size_t>((kMostLabelWidth - 10.0) / kLetter);
+    text(left ? end - 6.0 : end + 6.0,
+         y + 0.35 * kFont,
+         left ? "end" : "start",
+         style_.ink,
+         clipped(label(standing), room));
   }
 
   void draw_key() {
-    const double y = height_ - 8.0;
-    const double x = 0.5 * style_.width;
-    line(x - 190.0, y - 4.0, x - 170.0, y - 4.0, style_.ink, 4.0);
-    text(x - 164.0, y, "start", style_.muted, "not apart by Nemenyi");
-    line(x + 10.0, y - 4.0, x + 30.0, y - 4.0, kWilcoxon, 4.0);
-    text(x + 36.0, y, "start", style_.muted, "not apart by Wilcoxon-Holm");
+    draw_key_line(height_ - kKeyHeight + kFont, style_.ink, "not apart by Nemenyi");
+    draw_key_line(height_ - kKeyHeight + kFont + kLabelStep, kWilcoxon, "not apart by Wilcoxon-Holm");
+  }
+
+  void draw_key_line(double y, const std::string& color, const std::string& words) {
+    const double x = 0.25 * style_.width;
+    line(x - 28.0, y - 0.35 * kFont, x - 6.0, y - 0.35 * kFont, color, 4.0);
+    text(x, y, "start", style_.muted, words);
   }
 
   const Ranking& ranking_;

@@ -1,6 +1,7 @@
 #include "bapi/compare/html_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -53,6 +54,7 @@ tr.best td { background: var(--best); font-weight: 600; }
 figure { margin: .5rem 0; }
 figcaption { font-size: .9rem; font-weight: 600; overflow-wrap: anywhere; }
 figure svg { display: block; width: 100%; height: auto; max-width: 38rem; }
+figure.true-size svg { max-width: 500px; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: .8rem 1.2rem; }
 ul.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; padding: 0; margin: .4rem 0;
   font-size: .88rem; max-width: none; }
@@ -147,6 +149,10 @@ class Report {
       const std::string meaning = to_text(policy.spec);
       if (meaning != policy.label) items += fmt::format("<li>{} is {}</li>\n", html(policy.label), html(meaning));
     }
+    if (const std::vector<std::string> names = comparison_.free_tables(); !names.empty()) {
+      items += fmt::format("<li>decisions are free of charge on {}, whose cost is not in seconds</li>\n",
+                           html(fmt::format("{}", fmt::join(names, ", "))));
+    }
     return items.empty() ? "" : "<ul class=\"note\">\n" + items + "</ul>\n";
   }
 
@@ -171,7 +177,8 @@ class Report {
     text += rank_table(ranking);
     if (ranking.standings.size() >= 2) {
       text += fmt::format(
-          "<h3>Which differences are more than chance</h3>\n<figure>{}</figure>\n<p class=\"note\">{}</p>\n",
+          "<h3>Which differences are more than chance</h3>\n<figure class=\"true-size\">{}</figure>\n"
+          "<p class=\"note\">{}</p>\n",
           critical_difference_diagram(ranking, FigureStyle::of_page(500.0, 0.0)),
           html(tests_text(ranking)));
     }
