@@ -16,7 +16,7 @@ namespace {
 constexpr double kNinetyPercentQuantile = 1.2815515655446004;
 
 Models models_of(const History& history, const BapiOptions& options, const Rng& rng) {
-  require(has_data(history), "no trial has reported yet: there is nothing to predict from");
+  require(history.incumbent().has_value(), "no trial has reported a value yet: there is nothing to predict from");
   Rng stream = rng.fork("models");
   return fit_models(history, options.model, stream);
 }
@@ -74,34 +74,45 @@ std::vector<Outlook> Insight::outlook(const Horizon& horizon) const {
   std::vector<Outlook> outlook = {{.cost = 0.0, .best = {.mean = now, .low = now, .high = now}}};
   if (horizon.empty()) return outlook;
   constexpr int kDraws = 1024;
+  constexpr double kFewDraws = kDraws / 4.0;
   Rng stream = rng_.fork("outlook");
   JointDraws draws(models_.gp,
                    models_.slopes,
                    BaseSamples::draw(kDraws, static_cast<int>(horizon.runs.size()), models_.slopes.size(), stream));
-  std::vector<Vector> best = {Vector::Constant(kDraws, models_.best)};
-  for (const PlannedRun& run : horizon.runs) {
-    draws.append(draws.extend({models_.slopes.rows_and_value(run.x, run.group, run.until)}).front());
-    best.emplace_back(best.back().cwiseMax(draws.values().rightCols(1)));
-  }
-  // What is known of the curves of all runs counts after each of them, so that the outlook never gets worse.
-  const Vector weights = normalised_weights(draws.log_weights());
-  Cost cost = 0.0;
   double mean = models_.best;
-  for (std::size_t i = 0; i < horizon.runs.size(); ++i) {
-    const Vector& after = best[i + 1];
-    cost += horizon.runs[i].cost;
-    mean = std::max(mean, weights.dot(after));  // but for rounding it is the greater one
+  const auto tell = [&](const Vector& best, const Vector& weights) {
+    mean = std::max(mean, weights.dot(best));  // but for rounding it is the greater one
     std::vector<std::size_t> order(static_cast<std::size_t>(kDraws));
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return after[static_cast<Eigen::Index>(a)] < after[static_cast<Eigen::Index>(b)];
+      return best[static_cast<Eigen::Index>(a)] < best[static_cast<Eigen::Index>(b)];
     });
-    const double a = models_.to_user(history_, weighted_quantile(order, after, weights, 0.1));
-    const double b = models_.to_user(history_, weighted_quantile(order, after, weights, 0.9));
+    const double a = models_.to_user(history_, weighted_quantile(order, best, weights, 0.1));
+    const double b = models_.to_user(history_, weighted_quantile(order, best, weights, 0.9));
     outlook.push_back(
-        {.cost = cost,
+        {.cost = outlook.back().cost + horizon.runs[outlook.size() - 1].cost,
          .best = {.mean = models_.to_user(history_, mean), .low = std::min(a, b), .high = std::max(a, b)}});
+  };
+  // What is known of the curves of all runs counts after each of them, so that the outlook never gets worse; but once
+  // few of the draws carry the weight, the runs so far are told and these draws serve as all.
+  Vector best = Vector::Constant(kDraws, models_.best);
+  std::vector<Vector> untold;
+  const auto tell_all = [&] {
+    const Vector weights = normalised_weights(draws.log_weights());
+    for (const Vector& after : untold) tell(after, weights);
+    untold.clear();
+  };
+  for (const PlannedRun& run : horizon.runs) {
+    draws.append(draws.extend({models_.slopes.rows_and_value(run.x, run.group, run.until)}).front());
+    best = best.cwiseMax(draws.values().rightCols(1)).eval();
+    untold.push_back(best);
+    if (effective_size(draws.log_weights()) >= kFewDraws) continue;
+    tell_all();
+    const Vector before = best;
+    const std::vector<Eigen::Index> source = draws.resample();
+    for (std::size_t k = 0; k < source.size(); ++k) best[static_cast<Eigen::Index>(k)] = before[source[k]];
   }
+  tell_all();
   return outlook;
 }
 
