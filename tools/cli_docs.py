@@ -33,9 +33,15 @@ def help_of(bapi, *command):
     return subprocess.run([bapi, *command, "--help"], capture_output=True, text=True, check=True).stdout.strip()
 
 
+def commands_of(top):
+    """The first word of every line of the list; descriptions that run over are indented further."""
+    listing = top.split("Commands:\n")[1].split("\n\n")[0]
+    return re.findall(r"(?m)^  (\S+)", listing)
+
+
 def page(bapi):
     top = help_of(bapi)
-    commands = re.findall(r"(?m)^  ([a-z]+) ", top.split("Commands:")[1])
+    commands = commands_of(top)
     sections = [HEAD, "## bapi\n", f"```text\n{top}\n```\n"]
     for command in commands:
         sections += [f"## bapi {command}\n", f"```text\n{help_of(bapi, command)}\n```\n"]
