@@ -97,6 +97,7 @@ py::object to_python(const Cell& cell) {
   return std::visit(Match{[](std::monostate) -> py::object { return py::none(); },
                           [](bool flag) -> py::object { return py::bool_(flag); },
                           [](std::int64_t whole) -> py::object { return py::int_(whole); },
+                          [](std::uint64_t whole) -> py::object { return py::int_(whole); },
                           [](double number) -> py::object { return py::float_(number); },
                           [](const std::string& text) -> py::object { return py::str(text); },
                           [](const Fields& fields) -> py::object {

@@ -111,7 +111,7 @@ class Insight(EndToEnd):
     def test_a_study_of_another_policy_is_looked_at_all_the_same(self):
         self.bapi("run", self.study(policy="hyperband"), "--quiet")
         self.check_all()
-        self.assertIn("only the bapi policies store predictions", self.bapi("calibration", "mlp").stderr)
+        self.assertIn("no prediction has come to its epoch yet", self.bapi("calibration", "mlp").stderr)
 
     def check_without_reports(self, study):
         self.assertEqual([row["count"] for row in self.json("calibration", study)], [0, 0])
