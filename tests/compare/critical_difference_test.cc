@@ -48,6 +48,7 @@ TEST(CriticalDifferenceDiagram, StaysInsideItsWidth) {
     EXPECT_LE(std::stod(svg.substr(at + 4)), 500.0);
   }
   EXPECT_EQ(svg.find(std::string(40, 'x')), std::string::npos);
+  EXPECT_NE(svg.find("… 1.00<"), std::string::npos);
 }
 
 }  // namespace

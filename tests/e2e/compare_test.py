@@ -128,6 +128,64 @@ class Compare(EndToEnd):
         self.assertEqual(len(rows), 12)
         self.assertEqual(self.compare("c", "--quiet").stderr, "")
 
+    def table(self, name, header="", cost=1, value=0.5):
+        head = f"# metric: {{name: accuracy, goal: maximize}}\n{header}# parameters: {{lr: {{min: 0.01, max: 1}}}}\n"
+        return self.write(name, head + f"lr,epoch,accuracy,cost\n0.1,1,{value},{cost}\n0.2,1,{value},{cost}\n")
+
+    def test_wrong_use_is_answered_in_a_sentence(self):
+        for words, answer in [
+            ([], "needs --tables PATH... and --policies NAME,... and --out DIR"),
+            (["--tables", self.table("free.csv", cost=0), "--policies", "random", "--out", "c"], "cost nothing"),
+            (["--tables", self.table("nan.csv", value="nan"), "--policies", "random", "--out", "c"], "no finite value"),
+            (["--tables", TABLES[0], "--policies", "random", "--out", "c", "--jobs", "0"], "--jobs 0"),
+            (["--tables", TABLES[0], "--policies", "random", "--out", "c", "--workers", "1.5"], "whole number"),
+        ]:
+            with self.subTest(words=words):
+                self.assertIn(answer, self.bapi("compare", *words, code=2).stderr)
+
+    def test_any_number_of_jobs_is_enough(self):
+        self.compare("many", "--jobs", "40000")
+        self.compare("one", "--jobs", "1")
+        self.assert_same_results("many", "one")
+
+    def test_says_on_which_tables_decisions_are_not_charged(self):
+        tables = [self.table("plain.csv"), self.table("timed.csv", header="# cost_unit: s\n")]
+        note = "decisions are not charged on 1 of 2 tables, whose cost is not in seconds: plain"
+        self.assertIn(note, self.compare("charged", "--charge-overhead", tables=tables).stderr)
+        self.assertNotIn("not charged", self.compare("free", tables=tables).stderr)
+        report = (pathlib.Path(self.dir) / "charged" / "report.html").read_text()
+        self.assertIn("free of charge on plain, whose cost is not in seconds", report)
+
+    def test_a_run_without_a_result_counts_the_same_everywhere(self):
+        self.bapi("compare", "--tables", self.table("t.csv", cost=5), "--policies", "random,asha", "--seeds", "2",
+                  "--budgets", "1", "--out", "c")  # fmt: skip
+        for _ in range(2):  # the second time from the log
+            runs = self.listing("c", "runs.csv")
+            self.assertEqual({(row["final"], row["normalised_regret"]) for row in runs}, {("", "1.5")})
+            self.assertEqual({row["normalised_regret"] for row in self.listing("c", "ranks.csv")}, {"1.5"})
+            self.assertEqual({row["normalised_regret"] for row in self.listing("c", "curves.csv")}, {"1.5"})
+            self.bapi("compare", "--tables", "t.csv", "--policies", "random,asha", "--seeds", "2", "--budgets", "1",
+                      "--out", "c")  # fmt: skip
+
+    def test_a_damaged_line_and_a_second_comparison_are_named(self):
+        self.compare("c", seeds="1")
+        log = pathlib.Path(self.dir) / "c" / "runs.log"
+        lines = log.read_text().splitlines(keepends=True)
+        log.write_text("".join(lines[:10] + ["x" + lines[10]] + lines[11:]))
+        refused = self.compare("c", seeds="1", code=2).stderr
+        self.assertIn("runs.log:11: not a line of a comparison's log; delete it (sed -i 11d", refused)
+        log.write_text("".join(lines[:10] + lines[11:]))
+        self.compare("c", seeds="1")
+
+        process = self.start("compare", "--tables", *TABLES, "--policies", POLICIES, "--seeds", "2000", "--out", "long")
+        self.wait_for(lambda: (pathlib.Path(self.dir) / "long" / "runs.log").exists(), "the other comparison")
+        refused = self.compare("long", code=3).stderr
+        process.terminate()
+        process.communicate(timeout=30)
+        self.assertIn(f"process {process.pid} on ", refused)
+        self.assertIn("is writing to it already", refused)
+        self.assertNotIn("study", refused)
+
     def test_workers_are_part_of_a_run(self):
         self.compare("workers", "--workers", "1,4", policies="random,asha")
         self.assertEqual({row["workers"] for row in self.listing("workers", "runs.csv")}, {"1", "4"})

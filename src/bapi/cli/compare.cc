@@ -115,7 +115,7 @@ void require_all(const CompareArguments& arguments) {
   if (arguments.policies.empty()) missing.emplace_back("--policies NAME,...");
   if (arguments.out.empty()) missing.emplace_back("--out DIR");
   require(missing.empty(),
-          fmt::format("bapi compare needs {} as well (bapi compare --help)", fmt::join(missing, " and ")));
+          fmt::format("bapi compare needs {} (bapi compare --help)", fmt::join(missing, " and ")));
 }
 
 // A charge that silently does nothing would be taken for a result.

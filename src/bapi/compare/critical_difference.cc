@@ -13,9 +13,9 @@ namespace {
 constexpr double kAxis = 62.0;    // y of the line of ranks
 constexpr double kBarStep = 9.0;  // between bars
 constexpr double kFont = 16.0;    // on a narrow phone two thirds of it are left, which can still be read
-constexpr double kLetter = 0.56 * kFont;
+constexpr double kLetter = 0.52 * kFont;
 constexpr double kLabelStep = 1.5 * kFont;
-constexpr double kMostLabelWidth = 190.0;
+constexpr double kMostLabelWidth = 170.0;
 constexpr double kKeyHeight = 2.0 * kLabelStep;
 constexpr const char* kWilcoxon = "#D55E00";
 
@@ -51,7 +51,12 @@ class Diagram {
   }
 
  private:
-  static std::string label(const Standing& s) { return fmt::format("{} {:.2f}", s.policy, s.rank.mean); }
+  // A name that is too long is cut, its rank is not.
+  static std::string label(const Standing& s) {
+    const std::string rank = fmt::format(" {:.2f}", s.rank.mean);
+    const auto room = static_cast<std::size_t>((kMostLabelWidth - 10.0) / kLetter);
+    return clipped(s.policy, room - rank.size()) + rank;
+  }
 
   double x_of(double rank) const { return margin_ + (rank - low_) / (high_ - low_) * (style_.width - 2.0 * margin_); }
 
@@ -120,12 +125,7 @@ class Diagram {
     const double end = left ? margin_ : style_.width - margin_;
     line(x, kAxis, x, y, style_.muted, 1.0);
     line(x, y, end, y, style_.muted, 1.0);
-    const auto room = static_cast<std::size_t>((kMostLabelWidth - 10.0) / kLetter);
-    text(left ? end - 6.0 : end + 6.0,
-         y + 0.35 * kFont,
-         left ? "end" : "start",
-         style_.ink,
-         clipped(label(standing), room));
+    text(left ? end - 6.0 : end + 6.0, y + 0.35 * kFont, left ? "end" : "start", style_.ink, label(standing));
   }
 
   void draw_key() {
