@@ -114,8 +114,7 @@ void require_all(const CompareArguments& arguments) {
   if (arguments.tables.empty()) missing.emplace_back("--tables PATH...");
   if (arguments.policies.empty()) missing.emplace_back("--policies NAME,...");
   if (arguments.out.empty()) missing.emplace_back("--out DIR");
-  require(missing.empty(),
-          fmt::format("bapi compare needs {} (bapi compare --help)", fmt::join(missing, " and ")));
+  require(missing.empty(), fmt::format("bapi compare needs {} (bapi compare --help)", fmt::join(missing, " and ")));
 }
 
 // A charge that silently does nothing would be taken for a result.
