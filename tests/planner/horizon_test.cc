@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <thread>
 
@@ -158,6 +159,42 @@ TEST(Horizon, EveryPlannedConfigurationIsValid) {
   p.decode = [](const Vector& x) -> Vector { return (x * 5.0).array().round() / 5.0; };
   Rng rng(14);
   for (const PlannedRun& run : plan_horizon(p, quick(), rng).runs) EXPECT_EQ(p.decode(run.x), run.x);
+}
+
+TEST(Horizon, NewConfigurationsAreNoneThatIsTakenOrPlannedAlready) {
+  const Setting s = setting(13);
+  HorizonProblem p = problem(s, 1000.0);
+  p.decode = [](const Vector& x) -> Vector { return (x * 2.0).array().round() / 2.0; };  // nine in all
+  p.candidates = {{Eigen::Vector2d(0.0, 0.0), 100, 5}};
+  p.taken = {Eigen::Vector2d(0.5, 0.5), Eigen::Vector2d(0.0, 0.5), Eigen::Vector2d(0.5, 1.0)};
+  HorizonOptions options = quick();
+  options.length = 8;
+  Rng rng(14);
+  const Horizon horizon = plan_horizon(p, options, rng);
+  EXPECT_GE(horizon.runs.size(), 5u);
+  for (std::size_t i = 0; i < horizon.runs.size(); ++i) {
+    const PlannedRun& run = horizon.runs[i];
+    EXPECT_EQ(std::find(p.taken.begin(), p.taken.end(), run.x), p.taken.end());
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(run.x, horizon.runs[j].x);
+    if (run.candidate < 0) {
+      EXPECT_NE(run.x, p.candidates[0].x);
+    }
+  }
+}
+
+TEST(Horizon, EndsWhereEverythingIsTaken) {
+  const Setting s = setting(13);
+  HorizonProblem p = problem(s, 1000.0);
+  p.decode = [](const Vector& x) -> Vector { return x.array().round(); };
+  p.taken = {Eigen::Vector2d(0, 0), Eigen::Vector2d(0, 1), Eigen::Vector2d(1, 0), Eigen::Vector2d(1, 1)};
+  Rng rng(15);
+  const Horizon horizon = plan_horizon(p, quick(), rng);
+  EXPECT_TRUE(horizon.empty());
+  EXPECT_EQ(horizon.end, HorizonEnd::nothing_left);
+  p.taken.pop_back();
+  const Horizon last = plan_horizon(p, quick(), rng);
+  ASSERT_EQ(last.runs.size(), 1u);
+  EXPECT_EQ(last.next().x, Vector::Ones(2));
 }
 
 TEST(Horizon, DependsOnTheStreamAloneWhateverTheThread) {

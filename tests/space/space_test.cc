@@ -106,6 +106,26 @@ TEST(Space, BoundsAreReachedExactly) {
   EXPECT_EQ(std::get<double>(space.from_unit(Vector::Ones(1)).values[0]), 0.3);
 }
 
+TEST(Space, ListsEveryConfigurationOfASmallFiniteSpaceOnce) {
+  const Space space({{.name = "opt", .domain = Choice{.options = {std::string("sgd"), std::string("adam")}}},
+                     {.name = "nesterov",
+                      .domain = Choice{.options = {true, false}},
+                      .when = {{.param = "opt", .values = {std::string("sgd")}}}},
+                     {.name = "layers", .domain = IntRange{.low = -1, .high = 1}},
+                     {.name = "depth", .domain = Constant{std::int64_t{3}}}});
+  const std::optional<std::vector<Config>> all = space.all(9);
+  ASSERT_TRUE(all.has_value());
+  EXPECT_EQ(all->size(), 9U);  // sgd with two, adam with none, times three
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    EXPECT_NO_THROW(space.validate((*all)[i]));
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE((*all)[i], (*all)[j]);
+  }
+  EXPECT_FALSE(space.all(8).has_value());
+  EXPECT_FALSE(mixed_space().all(1'000'000).has_value());
+  const Space huge({{.name = "n", .domain = IntRange{.low = INT64_MIN / 2, .high = INT64_MAX / 2}}});
+  EXPECT_FALSE(huge.all(1000).has_value());
+}
+
 TEST(Space, RefusesWhatMakesNoSense) {
   EXPECT_NE(message_of({}).find("at least one parameter"), std::string::npos);
   EXPECT_NE(

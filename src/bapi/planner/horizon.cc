@@ -114,7 +114,11 @@ class Planner {
       run.score = batch_.add(rows_at(option.x, option.group, problem_.max_epoch));
       horizon.least_log_probability = std::min(horizon.least_log_probability, posterior.log_probability());
       horizon.budget_left -= run.cost;
-      if (option.candidate >= 0) open_[static_cast<std::size_t>(option.candidate)] = false;
+      if (option.candidate >= 0) {
+        open_[static_cast<std::size_t>(option.candidate)] = false;
+      } else {
+        planned_.push_back(option.x);
+      }
       horizon.runs.push_back(std::move(run));
       return std::nullopt;
     }
@@ -184,9 +188,8 @@ class Planner {
   // Every position of the horizon screens the same points. What a point adds hardly ever grows when others are planned
   // before it, so only the best for the first position are kept, with their work on the data.
   void prepare_screen() {
-    Rng stream = rng_.fork("search");
-    const Matrix all = screen_points(
-        static_cast<int>(problem_.model.rows().dim()), anchors(), options_.search.raw_points, problem_.decode, stream);
+    const Matrix all = new_points();
+    if (all.cols() == 0) return;
     const Vector scores = batch_.objective(batch_.prepare_values(values_of(all, kScreenGroup)), options_.screen_draws);
     std::vector<Eigen::Index> order(static_cast<std::size_t>(all.cols()));
     std::iota(order.begin(), order.end(), 0);
@@ -194,6 +197,31 @@ class Planner {
     if (order.size() > kKeptOfScreen) order.resize(kKeptOfScreen);
     screen_ = all(Eigen::all, order);
     screened_ = batch_.prepare_values(values_of(screen_, kScreenGroup));
+  }
+
+  // Points of the cube that are new: one draw of them, or some more where nearly everything is taken.
+  Matrix new_points() const {
+    constexpr int kScreens = 4;
+    const int dimensions = static_cast<int>(problem_.model.rows().dim());
+    Rng stream = rng_.fork("search");
+    for (int i = 0; i < kScreens; ++i) {
+      const Matrix all = screen_points(dimensions, anchors(), options_.search.raw_points, problem_.decode, stream);
+      std::vector<Eigen::Index> is_new;
+      for (Eigen::Index k = 0; k < all.cols(); ++k) {
+        if (!is_taken(all.col(k))) is_new.push_back(k);
+      }
+      if (!is_new.empty()) return all(Eigen::all, is_new);
+    }
+    return Matrix(dimensions, 0);
+  }
+
+  // What the kept points of the screen add to the runs planned so far; a point that is one of these is out.
+  Vector screen_scores() const {
+    Vector scores = batch_.objective(screened_, options_.screen_draws);
+    for (Eigen::Index i = 0; i < screen_.cols(); ++i) {
+      if (is_taken(screen_.col(i))) scores[i] = -std::numeric_limits<double>::infinity();
+    }
+    return scores;
   }
 
   std::vector<Rows> rows_of(const Matrix& points, int group) const {
@@ -214,12 +242,13 @@ class Planner {
   std::vector<Option> searched_options() {
     const int group = kFirstNewGroup - batch_.draws().points();
     if (screen_.cols() == 0) prepare_screen();
+    if (screen_.cols() == 0) return {};
     const auto tell = [](BatchImprovement::Gradients at, Vector& values, Matrix& gradients) {
       values = std::move(at.values);
       gradients = std::move(at.gradients);
     };
     const SearchObjective objective{
-        .screen = [&](const Matrix&) { return batch_.objective(screened_, options_.screen_draws); },
+        .screen = [&](const Matrix&) { return screen_scores(); },
         .score = [&](const Matrix& points) { return batch_.objective(rows_of(points, group)); },
         .ascend =
             [&](const Matrix& points, Vector& values, Matrix& gradients) {
@@ -234,16 +263,19 @@ class Planner {
     std::vector<Option> options;
     for (const ScoredPoint& point : found) {
       if (std::ssize(options) == kMaxTries) break;
-      if (!is_listed(point.x)) options.push_back({point.x, -1, group, 0, point.score});
+      if (!is_taken(point.x)) options.push_back({point.x, -1, group, 0, point.score});
     }
     return options;
   }
 
-  // A new configuration that is one of the list, or planned already, is none.
-  bool is_listed(const Vector& x) const {
-    return std::any_of(problem_.candidates.begin(), problem_.candidates.end(), [&](const RunCandidate& candidate) {
-      return candidate.x == x;
-    });
+  // A configuration that is one of the list, was tried before, or is planned already is no new one.
+  bool is_taken(const Vector& x) const {
+    const auto is_x = [&](const Vector& other) { return other == x; };
+    return std::any_of(problem_.candidates.begin(),
+                       problem_.candidates.end(),
+                       [&](const RunCandidate& candidate) { return candidate.x == x; }) ||
+           std::any_of(problem_.taken.begin(), problem_.taken.end(), is_x) ||
+           std::any_of(planned_.begin(), planned_.end(), is_x);
   }
 
   // The configurations with the best values, without repetition.
@@ -324,7 +356,8 @@ class Planner {
   BatchImprovement batch_;
   std::vector<bool> open_;
   BatchImprovement::Prepared listed_;
-  Matrix screen_;  // d x points
+  std::vector<Vector> planned_;  // new configurations among the runs
+  Matrix screen_;                // d x points
   PreparedValues screened_;
 };
 

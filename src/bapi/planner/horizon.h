@@ -48,6 +48,9 @@ struct HorizonProblem {
   NewConfigurations new_configurations = NewConfigurations::from_cube;
   Decoder decode = {};  // x -> nearest valid x; empty if every x is valid
 
+  // Configurations that are not new any more, whether or not they are candidates.
+  std::vector<Vector> taken = {};
+
   void validate() const;
 };
 

@@ -27,6 +27,18 @@ std::vector<Candidate> untried_rows(const History& history) {
   return candidates;
 }
 
+std::optional<std::vector<Candidate>> untried_list(const History& history) {
+  if (!history.spec().pool.empty()) return untried_rows(history);
+  std::optional<std::vector<Config>> configs = untried_in_small_space(history);
+  if (!configs) return std::nullopt;
+  std::vector<Candidate> candidates;
+  for (Config& config : *configs) {
+    const int offset = static_cast<int>(candidates.size());
+    candidates.push_back(new_candidate(history, std::move(config), offset));
+  }
+  return candidates;
+}
+
 Candidate new_candidate(const History& history, Config config, int offset) {
   Vector x = history.spec().space.encode(config);
   return {.config = std::move(config), .x = std::move(x), .group = static_cast<int>(history.trials().size()) + offset};

@@ -6,6 +6,7 @@
 
 #include "bapi/acquisition/improvement.h"
 #include "bapi/acquisition/search.h"
+#include "bapi/policy/fresh.h"
 
 namespace bapi {
 namespace {
@@ -28,9 +29,21 @@ Vector log_improvements(const ExactGp& gp, const Rows& rows, double best) {
   return values;
 }
 
-bool tried(const History& history, const Config& config) {
-  return std::any_of(
-      history.trials().begin(), history.trials().end(), [&](const Trial& trial) { return trial.config == config; });
+// Where a search begins: points of the cube, most of them spread over it, that are valid and have not been tried.
+Matrix untried_screen(const History& history, const Decoder& decode, Rng& rng) {
+  constexpr int kAnchors = 3;
+  constexpr int kScreens = 4;  // a space of which nearly everything has been tried may need more than one
+  const Space& space = history.spec().space;
+  const Matrix anchors = best_tried(history, kAnchors);
+  for (int i = 0; i < kScreens; ++i) {
+    const Matrix all = screen_points(space.encoded_dim(), anchors, SearchOptions{}.raw_points, decode, rng);
+    std::vector<Eigen::Index> untried;
+    for (Eigen::Index k = 0; k < all.cols(); ++k) {
+      if (!is_tried(history, space.decode(all.col(k)))) untried.push_back(k);
+    }
+    if (!untried.empty()) return all(Eigen::all, untried);
+  }
+  return Matrix(space.encoded_dim(), 0);
 }
 
 }  // namespace
@@ -53,7 +66,7 @@ Matrix best_tried(const History& history, int count) {
 }
 
 std::vector<Candidate> new_configs(const History& history, const ExactGp& gp, double best, Rng& rng) {
-  if (!history.spec().pool.empty()) return untried_rows(history);
+  if (std::optional<std::vector<Candidate>> listed = untried_list(history)) return *std::move(listed);
   const Space& space = history.spec().space;
   const auto score = [&](const Matrix& points) { return log_improvements(gp, last_epoch_rows(history, points), best); };
   const SearchObjective objective{
@@ -63,14 +76,17 @@ std::vector<Candidate> new_configs(const History& history, const ExactGp& gp, do
         gradients = at.gradients;
       }};
   const Decoder decode = [&](const Vector& x) { return nearest_valid(space, x); };
-  constexpr int kAnchors = 3;
   std::vector<Candidate> candidates;
-  for (const ScoredPoint& point :
-       search_cube(objective, space.encoded_dim(), best_tried(history, kAnchors), decode, {}, rng)) {
-    Config config = space.decode(point.x);
-    if (tried(history, config)) continue;
+  const auto add = [&](Config config) {
+    if (is_tried(history, config)) return;
     candidates.push_back(new_candidate(history, std::move(config), static_cast<int>(candidates.size())));
+  };
+  const Matrix screen = untried_screen(history, decode, rng);
+  if (screen.cols() > 0) {
+    for (const ScoredPoint& point : search_among(objective, screen, decode, {})) add(space.decode(point.x));
   }
+  if (!candidates.empty()) return candidates;
+  if (std::optional<Config> config = fresh_config(history)) add(*std::move(config));
   return candidates;
 }
 

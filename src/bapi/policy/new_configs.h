@@ -8,8 +8,9 @@
 
 namespace bapi {
 
-// New configurations worth considering: every untried row of the pool; without a pool the configurations with the
-// largest expected improvement over `best` at the last epoch that a search of the cube finds, valid and not yet tried.
+// New configurations worth considering: every untried one of a pool or of a small finite space; otherwise those with
+// the largest expected improvement over `best` at the last epoch that a search of the cube finds, valid and not yet
+// tried. Empty only if every configuration has been tried.
 std::vector<Candidate> new_configs(const History& history, const ExactGp& gp, double best, Rng& rng);
 
 // The encoded configurations of the trials with the best values: a search may begin beside them. d x at most `count`.

@@ -54,8 +54,10 @@ Cost cost_to(const History& history, const Models& models, const Vector& x, Epoc
 
 std::vector<Candidate> listed_candidates(const History& history) {
   std::vector<Candidate> candidates = paused_candidates(history);
-  std::vector<Candidate> rows = untried_rows(history);
-  candidates.insert(candidates.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
+  if (std::optional<std::vector<Candidate>> untried = untried_list(history)) {
+    candidates.insert(
+        candidates.end(), std::make_move_iterator(untried->begin()), std::make_move_iterator(untried->end()));
+  }
   return candidates;
 }
 
@@ -77,8 +79,11 @@ Horizon plan_study(const History& history,
       .cost = [&](const Vector& x, Epoch done, Epoch until) { return cost_to(history, models, x, done, until); },
       .candidates = {},
       .pending = pending_runs(history, models, epsilon),
-      .new_configurations = spec.pool.empty() ? NewConfigurations::from_cube : NewConfigurations::none,
+      .new_configurations = untried_list(history) ? NewConfigurations::none : NewConfigurations::from_cube,
       .decode = [&](const Vector& x) { return nearest_valid(spec.space, x); }};
+  if (problem.new_configurations == NewConfigurations::from_cube) {
+    for (const Trial& trial : history.trials()) problem.taken.push_back(spec.space.encode(trial.config));
+  }
   for (const Candidate& c : candidates) {
     problem.candidates.push_back({.x = c.x, .group = c.group, .trained = c.done});
   }

@@ -21,11 +21,11 @@ Epoch stop_of(const History& history, const Models& models, const Vector& x, int
 // What a configuration still costs to `until`: only the further epochs where the program keeps checkpoints.
 Cost cost_to(const History& history, const Models& models, const Vector& x, Epoch done, Epoch until);
 
-// Everything that could be trained next, but for new configurations of a space without a pool.
+// Everything that could be trained next, but for new configurations that cannot be listed (see untried_list()).
 std::vector<Candidate> listed_candidates(const History& history);
 
 // The greedy horizon within `budget`, running trials being pending. Candidates are those of listed_candidates(); new
-// configurations are searched in the cube if the study has no pool.
+// configurations that cannot be listed are searched in the cube.
 Horizon plan_study(const History& history,
                    const Models& models,
                    const std::vector<Candidate>& candidates,

@@ -38,11 +38,12 @@ std::vector<Candidate> candidates_of(const History& history, const ExactGp& gp, 
   std::vector<Candidate> candidates = paused_candidates(history);
   Rng search = rng.fork("new configurations");
   for (Candidate& candidate : new_configs(history, gp, best, search)) candidates.push_back(std::move(candidate));
-  if (!history.spec().pool.empty()) return candidates;
+  if (untried_list(history)) return candidates;
   Rng uniform = rng.fork("uniform configurations");
   for (int i = 0; i < kUniformCandidates; ++i) {
-    const int offset = static_cast<int>(candidates.size());
-    candidates.push_back(new_candidate(history, history.spec().space.sample(uniform), offset));
+    Config config = history.spec().space.sample(uniform);
+    if (is_tried(history, config)) continue;
+    candidates.push_back(new_candidate(history, std::move(config), static_cast<int>(candidates.size())));
   }
   return candidates;
 }

@@ -158,6 +158,21 @@ bool allows(const Domain& domain, const Value& value) {
       domain);
 }
 
+// What a parameter can be set to, if that are at most `limit` values.
+std::optional<std::vector<Value>> values_of(const Domain& domain, std::size_t limit) {
+  std::vector<Value> values;
+  if (std::holds_alternative<RealRange>(domain)) return std::nullopt;
+  if (const auto* range = std::get_if<IntRange>(&domain)) {
+    const auto steps = static_cast<std::uint64_t>(range->high) - static_cast<std::uint64_t>(range->low);
+    if (steps >= limit) return std::nullopt;
+    for (std::uint64_t i = 0; i <= steps; ++i) values.emplace_back(range->low + static_cast<std::int64_t>(i));
+  }
+  if (const auto* choice = std::get_if<Choice>(&domain)) values = choice->options;
+  if (const auto* constant = std::get_if<Constant>(&domain)) values = {constant->value};
+  if (values.size() > limit) return std::nullopt;
+  return values;
+}
+
 std::size_t index_of(const std::vector<Param>& params, const std::string& name) {
   const auto found = std::find_if(params.begin(), params.end(), [&](const Param& p) { return p.name == name; });
   return static_cast<std::size_t>(found - params.begin());
@@ -316,6 +331,29 @@ Config Space::sample(Rng& rng) const {
   Vector u(unit_dim_);
   for (double& coordinate : u) coordinate = rng.uniform();
   return from_unit(u);
+}
+
+std::optional<std::vector<Config>> Space::all(std::size_t limit) const {
+  std::vector<Config> configs = {{std::vector<Value>(params_.size())}};
+  for (const std::size_t i : order_) {
+    const std::optional<std::vector<Value>> values = values_of(params_[i].domain, limit);
+    std::vector<Config> longer;
+    for (const Config& config : configs) {
+      if (!applies(i, config)) {
+        longer.push_back(config);
+      } else if (!values) {
+        return std::nullopt;
+      } else {
+        for (const Value& value : *values) {
+          longer.push_back(config);
+          longer.back().values[i] = value;
+        }
+      }
+      if (longer.size() > limit) return std::nullopt;
+    }
+    configs = std::move(longer);
+  }
+  return configs;
 }
 
 void Space::validate(const Config& config) const {

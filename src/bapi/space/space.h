@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -89,6 +90,9 @@ class Space {
   Vector encode(const Config& config) const;
   Config decode(const Vector& x) const;  // nearest valid configuration; decode(encode(c)) == c
   Config sample(Rng& rng) const;         // uniform in the unit cube; one draw per varying parameter
+
+  // Every configuration, no two the same, if there are at most `limit`; nothing otherwise.
+  std::optional<std::vector<Config>> all(std::size_t limit) const;
 
   // Throws InvalidInput unless `config` has a valid value for every parameter that applies and none for the others.
   void validate(const Config& config) const;
