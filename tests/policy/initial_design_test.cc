@@ -13,10 +13,17 @@ class InitialDesignTest : public testing::Test {
  protected:
   InitialDesignTest() : table_(test::small_table(20, 20)), history_(study_of(table_, 100.0, {}, 1, 1)) {}
 
-  void finish(const Start& start, Cost epoch_cost) {
+  TrialId start(const Start& start) {
     const TrialId id{std::ssize(history_.trials())};
     history_.apply(TrialStarted{.trial = id, .config = start.config, .until = start.until, .why = start.why});
-    for (Epoch t = 1; t <= start.until; ++t) history_.apply(Measured{id, {t, 0.5, epoch_cost}});
+    return id;
+  }
+
+  void report(TrialId id, Epoch epoch, Cost cost) { history_.apply(Measured{id, {epoch, 0.5, cost}}); }
+
+  void finish(const Start& decided, Cost epoch_cost) {
+    const TrialId id = start(decided);
+    for (Epoch t = 1; t <= decided.until; ++t) report(id, t, epoch_cost);
     history_.apply(SegmentDone{id});
   }
 
@@ -43,6 +50,32 @@ TEST_F(InitialDesignTest, EndsWhereItsShareOfTheBudgetIsSpent) {
     finish(std::get<Start>(design.next(history_)), 5.0);  // 10 each
   }
   EXPECT_FALSE(design.unfinished(history_));
+}
+
+TEST_F(InitialDesignTest, WithoutABoundOnlyTheBudgetEndsIt) {
+  const InitialDesign design{.runs = 10};
+  for (int run = 0; run < 4; ++run) finish(std::get<Start>(design.next(history_)), 12.0);
+  EXPECT_TRUE(design.unfinished(history_));  // 96 of 100, and the next would cost 24
+}
+
+TEST_F(InitialDesignTest, BeforeACostIsKnownEveryWorkerGetsOneRun) {
+  history_ = History(study_of(table_, 100.0, {}, 1, 3));
+  const InitialDesign design{.runs = 10, .budget_share = 0.25};
+  for (int run = 0; run < 3; ++run) {
+    ASSERT_TRUE(design.unfinished(history_)) << run;
+    start(std::get<Start>(design.next(history_)));
+  }
+  EXPECT_FALSE(design.unfinished(history_));
+}
+
+TEST_F(InitialDesignTest, RunsOfOtherWorkersCountAtTheMeanCostOfTheirEpochsLeft) {
+  history_ = History(study_of(table_, 100.0, {}, 1, 8));
+  const InitialDesign design{.runs = 10, .epochs = 0.2, .budget_share = 0.25};  // of 4 epochs each
+  for (int run = 0; run < 3; ++run) start(std::get<Start>(design.next(history_)));
+  report(TrialId{0}, 1, 2.5);  // 2.5 spent; 3, 4 and 4 epochs at 2.5 to come: 27.5
+  EXPECT_FALSE(design.unfinished(history_));
+  report(TrialId{1}, 1, 0.5);  // 3 spent; 10 epochs at 1.5 to come: 15
+  EXPECT_TRUE(design.unfinished(history_));
 }
 
 TEST_F(InitialDesignTest, TheFirstRunIsBegunWhateverItsShare) {

@@ -12,11 +12,18 @@ struct InitialDesign {
   int runs = 0;               // 0: one more than there are parameters
   double epochs = 0.1;        // share of all epochs that a run gets
   int full_runs = 0;          // of the runs, the first so many are trained to the end instead
-  double budget_share = 1.0;  // no further run is begun once this share of the budget is spent or committed
+  double budget_share = 1.0;  // no further run is begun once this share is spent; 1: no bound but the budget itself
 
+  // Whether a further run is wanted, and the share of the budget is not used up by what was spent and what is running,
+  // at the mean cost of an epoch so far. Before any cost is known every worker gets one run; the very first is always
+  // begun.
   bool unfinished(const History& history) const;
   Epoch first_rung(const StudySpec& spec) const;  // epochs of a short run
   Decision next(const History& history) const;    // a further run
+
+ private:
+  bool fits_its_share(const History& history) const;
+  Epoch next_until(const History& history) const;
 };
 
 }  // namespace bapi
