@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "bapi/policy/planning.h"
 #include "bapi/policy/registry.h"
 #include "bapi/run/simulate.h"
 #include "tests/support/tables.h"
@@ -50,19 +51,126 @@ TEST(Bapi, RungsDoubleUntilTheLastEpoch) {
   }
 }
 
+const Rationale* reasons_of(const Event& event) {
+  if (const auto* start = std::get_if<TrialStarted>(&event)) return &start->why;
+  if (const auto* resume = std::get_if<TrialResumed>(&event)) return &resume->why;
+  return nullptr;
+}
+
 TEST(Bapi, EveryDecisionOfTheModelCarriesItsNumbers) {
   for (const char* name : {"bapi", "bapi-4"}) {
     const SimulationSummary summary = run(test::small_table(40, 20), {.name = name}, {.budget = 500.0, .seed = 1});
+    int preferred = 0;
     for (const StoredEvent& stored : summary.events) {
-      const Rationale* why = nullptr;
-      if (const auto* s = std::get_if<TrialStarted>(&stored.event)) why = &s->why;
-      if (const auto* r = std::get_if<TrialResumed>(&stored.event)) why = &r->why;
+      const Rationale* why = reasons_of(stored.event);
       if (!why || why->rule == "initial design") continue;
-      for (const char* number : {"predicted", "sd", "stop", "incumbent"}) {
+      for (const char* number : {"predicted", "sd", "stop", "incumbent", "log_ei_per_cost", "ei_per_cost", "gap"}) {
         EXPECT_TRUE(why->number(number).has_value()) << name << ": " << why->rule << " lacks " << number;
       }
+      EXPECT_TRUE(why->number("cost_to_finish") || why->number("cost_to_stop")) << name << ": " << why->rule;
+      if (!why->number("preferred_to")) continue;
+      ++preferred;
+      EXPECT_LE(*why->number("its_log_ei_per_cost"), *why->number("log_ei_per_cost"));
+    }
+    EXPECT_GT(preferred, 3) << name;
+  }
+}
+
+// In standardised units the score is the same whatever the metric is measured in; told is the metric's unit.
+TEST(Bapi, ImprovementsAreToldInTheUnitOfTheMetric) {
+  const auto quality = [](double x, Epoch t) { return 1.0 - (x - 0.7) * (x - 0.7) - 0.5 / std::sqrt(double(t)); };
+  const auto in_percent = [&](double x, Epoch t) { return 100.0 * quality(x, t); };
+  for (const char* name : {"bapi", "bapi-4"}) {
+    const auto told = [&](const CurveTable& table) {
+      std::vector<double> values;
+      for (const StoredEvent& stored : run(table, {.name = name}, {.budget = 120.0, .seed = 1}).events) {
+        const Rationale* why = reasons_of(stored.event);
+        if (why && why->number("ei_per_cost")) values.push_back(*why->number("ei_per_cost"));
+      }
+      return values;
+    };
+    const std::vector<double> shares = told(test::table_of(40, 10, quality));
+    const std::vector<double> percent = told(test::table_of(40, 10, in_percent));
+    ASSERT_FALSE(shares.empty());
+    ASSERT_FALSE(percent.empty());
+    EXPECT_NEAR(percent.front(), 100.0 * shares.front(), 1e-3 * percent.front());
+  }
+}
+
+// Nothing is told of values while every trial has failed.
+TEST(Bapi, WithoutAValueNoneIsPredicted) {
+  for (const char* name : {"bapi", "bapi-4"}) {
+    const CurveTable table = test::small_table(20, 10);
+    const PolicySpec policy{.name = name};
+    History history(study_of(table, 100.0, policy, 1, 1));
+    for (int i = 0; i < 3; ++i) {
+      history.apply(
+          TrialStarted{.trial = TrialId{i}, .config = table.configs[static_cast<std::size_t>(i)], .until = 1});
+      history.apply(TrialFailed{.trial = TrialId{i}, .message = "crashed"});
+    }
+    Rng rng(1);
+    const Decision decision = make_policy(policy)->ask(history, rng);
+    const auto* start = std::get_if<Start>(&decision);
+    ASSERT_NE(start, nullptr);
+    EXPECT_FALSE(start->why.rule.empty());
+    for (const char* number : {"predicted", "sd", "incumbent", "target", "ei_per_cost"}) {
+      EXPECT_FALSE(start->why.number(number).has_value()) << name << ": " << number;
     }
   }
+}
+
+// Two workers' blocks end in one batch of facts: both runs are looked at before either place is given away.
+TEST(Bapi, EveryRunOfThePlanIsLookedAtAfterItsBlock) {
+  const CurveTable table = test::small_table(20, 20);
+  const PolicySpec policy{.name = "bapi-4"};
+  History history(study_of(table, 1000.0, policy, 1, 2));
+  const auto train = [&](TrialId id, std::size_t row, Epoch from, Epoch until) {
+    for (Epoch t = from + 1; t <= until; ++t) {
+      const auto at = static_cast<std::size_t>(t) - 1;
+      history.apply(Measured{id, {t, table.runs[row].value[at], table.runs[row].cost[at]}});
+    }
+  };
+  for (const std::size_t row : {0U, 19U}) {
+    const TrialId id{std::ssize(history.trials())};
+    history.apply(
+        TrialStarted{.trial = id, .config = table.configs[row], .until = 20, .why = {.rule = "initial design"}});
+    train(id, row, 0, 20);
+    history.apply(SegmentDone{id});
+  }
+  const std::vector<std::size_t> rows = {12, 15, 3};
+  for (const std::size_t row : rows) {
+    const TrialId id{std::ssize(history.trials())};
+    history.apply(TrialStarted{.trial = id, .config = table.configs[row], .until = 4, .why = {.rule = "planned"}});
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) train(TrialId{2 + static_cast<int>(i)}, rows[i], 0, 4);
+  for (std::size_t i = 0; i < rows.size(); ++i) history.apply(SegmentDone{TrialId{2 + static_cast<int>(i)}});
+
+  std::vector<std::int64_t> looked_at;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Rng rng(static_cast<std::uint64_t>(i));
+    const Decision decision = make_policy(policy)->ask(history, rng);
+    if (const auto* resume = std::get_if<Resume>(&decision)) {
+      const auto ended = resume->why.number("ended_trial");
+      looked_at.push_back(ended ? static_cast<std::int64_t>(*ended) : index(resume->trial));
+      EXPECT_TRUE(ended || resume->why.rule == "on to its conservative stop");
+      history.apply(TrialResumed{.trial = resume->trial, .until = resume->until, .why = resume->why});
+    } else {
+      const auto* start = std::get_if<Start>(&decision);
+      ASSERT_NE(start, nullptr);
+      looked_at.push_back(static_cast<std::int64_t>(start->why.number("ended_trial").value_or(-1.0)));
+      history.apply(TrialStarted{.trial = TrialId{std::ssize(history.trials())},
+                                 .config = start->config,
+                                 .until = start->until,
+                                 .why = start->why});
+    }
+  }
+  EXPECT_EQ(looked_at, (std::vector<std::int64_t>{2, 3, 4}));
+}
+
+TEST(Bapi, AnEndSaysWhatEndedBeforeAndWhyNothingIsLeft) {
+  // Every row is trained to its stop, and there is money for more.
+  const SimulationSummary summary = run(test::small_table(3, 10), {.name = "bapi-4"}, {.budget = 1e5, .seed = 1});
+  EXPECT_NE(summary.end.find("none of the runs considered is expected to gain"), std::string::npos) << summary.end;
 }
 
 TEST(Bapi, NearTheEndOnlyWhatCanStillFinishIsTrained) {
@@ -71,6 +179,29 @@ TEST(Bapi, NearTheEndOnlyWhatCanStillFinishIsTrained) {
   const SimulationSummary summary = run(table, {.name = "bapi"}, {.budget = 60.0, .seed = 3});
   EXPECT_GE(summary.spent, 55.0);
   EXPECT_LE(summary.spent, 60.0 + 1e-9);
+  Cost left = 60.0;
+  std::map<std::int64_t, Epoch> reached;
+  int near_the_end = 0;
+  for (const StoredEvent& stored : summary.events) {
+    if (const auto* m = std::get_if<Measured>(&stored.event)) {
+      reached[index(m->trial)] = m->measurement.epoch;
+      left -= m->measurement.cost;
+    }
+    const Rationale* why = reasons_of(stored.event);
+    if (!why || why->rule == "initial design") continue;
+    const auto* resume = std::get_if<TrialResumed>(&stored.event);
+    const Epoch done = resume ? reached[index(resume->trial)] : 0;
+    const bool any_can_finish = left >= 10.0 || std::any_of(reached.begin(), reached.end(), [&](const auto& trial) {
+                                  return trial.second < 10 && 10 - trial.second <= left;
+                                });
+    // Costs are known here: an epoch costs 1.
+    if (any_can_finish) {
+      EXPECT_LE(10 - done, left + 0.5) << "begun with " << left << " left";
+      EXPECT_EQ(*why->number("at_epoch"), 10.0);
+    }
+    near_the_end += left < 10.0;
+  }
+  EXPECT_GT(near_the_end, 0);
 }
 
 TEST(Bapi, PausedTrialsCompeteWithNewOnes) {
@@ -105,6 +236,70 @@ TEST(Bapi, WorkersAreSentToDifferentConfigurations) {
       }
     }
     EXPECT_LE(summary.spent, 500.0 * (1 + 1e-9));
+  }
+}
+
+// The same without a pool, in a space in which two workers could be sent to one configuration.
+TEST(Bapi, WorkersAreSentToDifferentConfigurationsOfAnOpenSpace) {
+  CurveTable table = test::small_table(5, 10);
+  table.space = Space({{.name = "layers", .domain = IntRange{.low = 1, .high = 40}},
+                       {.name = "units", .domain = IntRange{.low = 1, .high = 40}}});
+  table.at_any = [](const Config& config) {
+    const double a = static_cast<double>(std::get<std::int64_t>(config.values[0])) / 40.0;
+    const double b = static_cast<double>(std::get<std::int64_t>(config.values[1])) / 40.0;
+    CurveTable::Run result;
+    for (Epoch t = 1; t <= 10; ++t) {
+      result.value.push_back(1.0 - (a - 0.7) * (a - 0.7) - (b - 0.3) * (b - 0.3) - 0.3 / t);
+      result.cost.push_back(1.0);
+    }
+    return result;
+  };
+  for (std::size_t i = 0; i < table.configs.size(); ++i) {
+    table.configs[i] = {{static_cast<std::int64_t>(i) + 1, std::int64_t{1}}};
+    table.runs[i] = table.at_any(table.configs[i]);
+  }
+  for (const char* name : {"bapi", "bapi-4", "freeze-thaw"}) {
+    const SimulationSummary summary = run(table, {.name = name}, {.budget = 150.0, .seed = 1, .workers = 4});
+    std::vector<Config> started;
+    for (const StoredEvent& stored : summary.events) {
+      const auto* start = std::get_if<TrialStarted>(&stored.event);
+      if (!start) continue;
+      EXPECT_EQ(std::find(started.begin(), started.end(), start->config), started.end()) << name;
+      started.push_back(start->config);
+    }
+    EXPECT_GT(started.size(), 8U) << name;
+    EXPECT_LE(summary.spent, 150.0 * (1 + 1e-9)) << name;
+  }
+}
+
+// A program that keeps no checkpoints pays for its first epochs again whenever it goes on.
+TEST(Bapi, WithoutCheckpointsToGoOnCostsAllEpochsAgain) {
+  const CurveTable table = test::table_of(20, 10, [](double x, Epoch t) { return x + 1.0 - 1.0 / t; });
+  for (const char* name : {"bapi", "bapi-4"}) {
+    StudySpec spec = study_of(table, 1000.0, {.name = name}, 1, 1);
+    spec.checkpoint = Checkpoint::none;
+    History history(spec);
+    for (int i = 0; i < 4; ++i) {
+      const auto row = static_cast<std::size_t>(6 * i);
+      const Epoch until = i == 3 ? 2 : 10;
+      history.apply(TrialStarted{.trial = TrialId{i}, .config = table.configs[row], .until = until});
+      for (Epoch t = 1; t <= until; ++t) {
+        history.apply(Measured{TrialId{i}, {t, table.runs[row].value[static_cast<std::size_t>(t) - 1], 1.0}});
+      }
+      history.apply(SegmentDone{TrialId{i}});
+    }
+    Rng rng(1);
+    const Models models = fit_models(history, {}, rng);
+    const Vector x = spec.space.encode(table.configs[18]);
+    EXPECT_NEAR(cost_to(history, models, x, 2, 8), 8.0, 0.4) << name;
+    Rng stream(2);
+    const Decision decision = make_policy({.name = name})->ask(history, stream);
+    if (const auto* resume = std::get_if<Resume>(&decision)) {
+      EXPECT_NEAR(resume->expected_cost, resume->until, 0.1 * resume->until) << name;
+    } else {
+      const Start& start = std::get<Start>(decision);
+      EXPECT_NEAR(start.expected_cost, start.until, 0.1 * start.until) << name;
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "bapi/base/error.h"
+#include "bapi/policy/fresh.h"
 #include "bapi/policy/registry.h"
 #include "bapi/run/simulate.h"
 #include "tests/support/tables.h"
@@ -29,6 +30,44 @@ struct Played {
 TEST(Insight, NeedsAReport) {
   const Played played(50.0);
   EXPECT_THROW(Insight(History(played.history.spec()), BapiOptions{}), InvalidInput);
+}
+
+TEST(Insight, NeedsAValueNotOnlyFailures) {
+  const Played played(50.0);
+  History history(played.history.spec());
+  history.apply(TrialStarted{.trial = TrialId{0}, .config = played.table.configs[0], .until = 1});
+  history.apply(TrialFailed{.trial = TrialId{0}, .message = "crashed"});
+  EXPECT_THROW(Insight(history, BapiOptions{}), InvalidInput);
+}
+
+TEST(Insight, APlanHasDifferentConfigurationsThatAreUntriedWhereTheyAreNew) {
+  for (const std::int64_t width : {5, 60}) {  // a space that is listed, and one that is searched
+    StudySpec spec{.name = "discrete"};
+    spec.budget = {.limit = 1000.0, .meter = Meter::epochs};
+    spec.epochs = {.min = 1, .max = 8};
+    spec.space = Space({{.name = "a", .domain = IntRange{.low = 1, .high = width}},
+                        {.name = "b", .domain = IntRange{.low = 1, .high = width}}});
+    History history(spec);
+    Rng rng(3);
+    for (int i = 0; i < 10; ++i) {
+      const Config config = spec.space.sample(rng);
+      const Vector x = spec.space.encode(config);
+      const Epoch until = i % 2 == 0 ? 8 : 3;
+      history.apply(TrialStarted{.trial = TrialId{i}, .config = config, .until = until});
+      for (Epoch t = 1; t <= until; ++t) {
+        history.apply(Measured{TrialId{i}, {t, 1.0 - (x.array() - 0.5).square().sum() - 0.5 / t, 1.0}});
+      }
+      history.apply(SegmentDone{TrialId{i}});
+    }
+    const PlanSummary plan = Insight(history, BapiOptions{}).plan(1000.0, 12);
+    EXPECT_GT(plan.runs.size(), 4U);
+    for (std::size_t i = 0; i < plan.runs.size(); ++i) {
+      if (!plan.runs[i].trial) {
+        EXPECT_FALSE(is_tried(history, plan.runs[i].config));
+      }
+      for (std::size_t j = 0; j < i; ++j) EXPECT_NE(plan.runs[i].config, plan.runs[j].config);
+    }
+  }
 }
 
 TEST(Insight, ForecastsGoThroughWhatWasMeasuredAndDoNotFall) {

@@ -1,5 +1,7 @@
 #include "bapi/policy/bapi.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -140,16 +142,51 @@ void rank(std::vector<Prospect>& prospects, double target) {
   });
 }
 
-// The trial of the plan whose block of epochs has ended since the last decision.
-const Trial* just_paused(const History& history) {
+// The trial of the plan whose block of epochs has ended and that has not been looked at since: every decision looks at
+// one, in the order in which blocks ended, so that none is passed over where several workers report at once.
+const Trial* due_for_a_look(const History& history) {
+  std::vector<const Trial*> ended;
   for (const Trial& trial : history.trials()) {
-    const bool initial = trial.starts == 1 && trial.why.rule == kInitialDesign;
-    if (trial.state == TrialState::paused && !trial.segment_open && !initial &&
-        trial.closed_at == history.decisions()) {
-      return &trial;
-    }
+    const int blocks = trial.starts - (trial.segment_open ? 1 : 0);
+    const bool initial = blocks == 1 && trial.why.rule == kInitialDesign;
+    const bool may_go_on = trial.segment_open || trial.state == TrialState::paused;
+    if (blocks > 0 && !initial && may_go_on) ended.push_back(&trial);
+  }
+  std::stable_sort(
+      ended.begin(), ended.end(), [](const Trial* a, const Trial* b) { return a->closed_at < b->closed_at; });
+  int next = 0;
+  for (const Trial* trial : ended) {
+    const int looked_at = std::max(next, trial->closed_at);  // the number of the decision
+    if (looked_at == history.decisions() && !trial->segment_open) return trial;
+    next = looked_at + 1;
   }
   return nullptr;
+}
+
+// What a run that may go on to its conservative stop is worth, as the horizon counts.
+double log_improvement_to(const Models& models, const Vector& x, int group, Epoch stop, Epoch max_epoch) {
+  const MonotoneGp posterior(models.gp, Constraint::on_slopes(models.slopes, x, group));
+  return log_constrained_improvement(models.gp, posterior, Rows::of_curve(x, {stop}, max_epoch, group), models.best);
+}
+
+// Improvements over the best, or over what lies above it, in the metric's unit: there the warp is straight.
+double in_units_of_metric(const Models& models, double log_improvement) {
+  return std::exp(log_improvement) * models.scale.slope(models.best);
+}
+
+const char* why_nothing_is_planned(HorizonEnd end) {
+  return end == HorizonEnd::budget_spent ? "what is left of the budget pays for none of the runs considered"
+                                         : "none of the runs considered is expected to gain by further epochs";
+}
+
+// The run of the horizon that came next after the chosen one.
+const PlannedRun* runner_up(const Horizon& horizon) {
+  const PlannedRun* second = nullptr;
+  for (const PlannedRun& run : horizon.runs) {
+    if (&run == &horizon.next()) continue;
+    if (!second || run.log_improvement_per_cost > second->log_improvement_per_cost) second = &run;
+  }
+  return second;
 }
 
 }  // namespace
@@ -196,87 +233,134 @@ Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng)
   // Told to the user is the wider band of the model, which comes true more often.
   const Rows end = Rows::of_curve(chosen.x, {best.until}, history.spec().epochs.max, chosen.group);
   const double model_sd = std::sqrt(gp.predict(end).variance[0]);
-  Rationale why{
-      .rule = "best expected improvement per cost to finish",
-      .numbers = {
-          {"predicted", models.to_user(history, best.mean)},
-          {"sd", models.observed_sd(best.mean, model_sd)},
-          {"at_epoch", best.until},
-          {"stop",
-           stop_of(history, models, chosen.x, chosen.group, chosen.done, stop_tolerance(history, models, options_))},
-          {"cost_to_finish", best.cost},
-          {"cost_log_sd", models.cost.log_sd(chosen.x)},
-          {"log_ei_per_cost", best.log_score},
-          {"incumbent", models.to_user(history, models.best)},
-          {"target", models.to_user(history, target)},
-          {"gap", models.scale.warp.gap},
-          {"candidates", static_cast<double>(prospects.size())}}};
+  Rationale why{.rule = "best expected improvement per cost to finish", .numbers = {}};
+  const auto tell = [&](const char* name, double value) { why.numbers.emplace_back(name, value); };
+  // Without a value so far there is nothing to predict from: the model only knows what to keep away from.
+  const bool has_value = history.incumbent().has_value();
+  if (has_value) {
+    tell("predicted", models.to_user(history, best.mean));
+    tell("sd", models.observed_sd(best.mean, model_sd));
+  }
+  tell("at_epoch", best.until);
+  if (has_value) {
+    const double epsilon = stop_tolerance(history, models, options_);
+    tell("stop", stop_of(history, models, chosen.x, chosen.group, chosen.done, epsilon));
+  }
+  tell("cost_to_finish", best.cost);
+  tell("cost_log_sd", models.cost.log_sd(chosen.x));
+  tell("log_ei_per_cost", best.log_score);
+  if (has_value) {
+    tell("ei_per_cost", in_units_of_metric(models, best.log_score));
+    tell("incumbent", models.to_user(history, models.best));
+    tell("target", models.to_user(history, target));
+    tell("gap", models.scale.warp.gap);
+  }
+  tell("candidates", static_cast<double>(prospects.size()));
   if (prospects.size() > 1) {
     const Candidate& second = candidates[prospects[1].candidate];
-    why.numbers.emplace_back("preferred_to", second.trial ? static_cast<double>(index(*second.trial)) : -1.0);
-    why.numbers.emplace_back("its_log_ei_per_cost", prospects[1].log_score);
+    tell("preferred_to", second.trial ? static_cast<double>(index(*second.trial)) : -1.0);
+    tell("its_log_ei_per_cost", prospects[1].log_score);
   }
   const Cost expected = cost_to(history, models, chosen.x, chosen.done, until);
   return train(chosen, until, expected, std::move(why));
 }
 
+Bapi::Look Bapi::look_at(const Trial& trial, const History& history, const Models& models) const {
+  const StudySpec& spec = history.spec();
+  const Epoch now = trial.curve.last_epoch();
+  const Vector x = spec.space.encode(trial.config);
+  const int group = static_cast<int>(index(trial.id));
+  const TerminationCheck check = check_termination(models.gp,
+                                                   models.slopes,
+                                                   x,
+                                                   group,
+                                                   now,
+                                                   models.best,
+                                                   stop_rule(history, now, stop_tolerance(history, models, options_)),
+                                                   {.kappa = options_.kappa});
+  Rationale why{.rule = "on to its conservative stop",
+                .numbers = {{"predicted", models.to_user(history, check.mean_at_stop)},
+                            {"sd", check.sd_at_stop * models.scale.slope(check.mean_at_stop)},
+                            {"stop", check.stop},
+                            {"incumbent", models.to_user(history, check.best)},
+                            {"sd_now", check.sd_now * models.scale.slope(check.mean_at_stop)},
+                            {"kappa", options_.kappa}}};
+  const Epoch next = next_check(now, check.stop, block(spec));
+  const Cost cost = next > now ? cost_to(history, models, x, now, next) : 0.0;
+  const bool affordable = cost <= history.budget().remaining();
+  if (!check.terminate && next > now && affordable) {
+    const Cost to_stop = cost_to(history, models, x, now, check.stop);
+    const double score = log_improvement_to(models, x, group, check.stop, spec.epochs.max) - std::log(to_stop);
+    why.numbers.insert(why.numbers.end(),
+                       {{"cost_to_stop", to_stop},
+                        {"log_ei_per_cost", score},
+                        {"ei_per_cost", in_units_of_metric(models, score)},
+                        {"gap", models.scale.warp.gap}});
+    return {.goes_on = Resume{.trial = trial.id, .until = next, .expected_cost = cost, .why = std::move(why)}};
+  }
+  Look look;
+  look.numbers = {{"ended_trial", static_cast<double>(group)},
+                  {"ended_early", check.terminate ? 1.0 : 0.0},
+                  {"ended_unaffordable", !check.terminate && !affordable ? 1.0 : 0.0}};
+  for (const auto& [name, value] : why.numbers) look.numbers.emplace_back("ended_" + name, value);
+  look.in_words = check.terminate ? fmt::format("trial {} is not expected to become the best", group)
+                  : affordable ? fmt::format("trial {} has reached its conservative stop, epoch {}", group, check.stop)
+                               : fmt::format("the next epochs of trial {} do not fit the budget", group);
+  return look;
+}
+
 Decision Bapi::follow_plan(const History& history, const Models& models, Rng& rng) const {
   const StudySpec& spec = history.spec();
-  const Epoch block = std::max(1, static_cast<Epoch>(std::lround(options_.p * spec.epochs.max)));
-  Rationale ended;  // why the run before was given up; told with the decision that takes its place
-  if (const Trial* trial = just_paused(history)) {
-    const Epoch now = trial->curve.last_epoch();
-    const Vector x = spec.space.encode(trial->config);
-    const TerminationCheck check = check_termination(models.gp,
-                                                     models.slopes,
-                                                     x,
-                                                     static_cast<int>(index(trial->id)),
-                                                     now,
-                                                     models.best,
-                                                     stop_rule(history, now, stop_tolerance(history, models, options_)),
-                                                     {.kappa = options_.kappa});
-    const std::vector<std::pair<std::string, double>> numbers = {
-        {"predicted", models.to_user(history, check.mean_at_stop)},
-        {"incumbent", models.to_user(history, check.best)},
-        {"sd", check.sd_at_stop * models.scale.slope(check.mean_at_stop)},
-        {"sd_now", check.sd_now * models.scale.slope(check.mean_at_stop)},
-        {"kappa", options_.kappa},
-        {"stop", check.stop}};
-    const Epoch next = next_check(now, check.stop, block);
-    const Cost cost = cost_to(history, models, x, now, next);
-    if (!check.terminate && next > now && cost <= history.budget().remaining()) {
-      return Resume{.trial = trial->id,
-                    .until = next,
-                    .expected_cost = cost,
-                    .why = {.rule = "on to its conservative stop", .numbers = numbers}};
-    }
-    ended.numbers.emplace_back("ended_trial", static_cast<double>(index(trial->id)));
-    ended.numbers.emplace_back("ended_early", check.terminate ? 1.0 : 0.0);
-    for (const auto& [name, value] : numbers) ended.numbers.emplace_back("ended_" + name, value);
+  Look ended;  // why the run before was given up; told with the decision that takes its place
+  if (const Trial* trial = due_for_a_look(history)) {
+    ended = look_at(*trial, history, models);
+    if (ended.goes_on) return *std::move(ended.goes_on);
   }
 
   const std::vector<Candidate> candidates = listed_candidates(history);
   Rng stream = rng.fork("horizon");
   const Horizon horizon = plan_study(history, models, candidates, options_, history.budget().remaining(), stream);
-  if (horizon.empty()) return nothing_to_do(history, kNothingAffordable);
+  if (horizon.empty()) {
+    const std::string reason = why_nothing_is_planned(horizon.end);
+    return nothing_to_do(history, ended.in_words.empty() ? reason : ended.in_words + "; " + reason);
+  }
 
   const PlannedRun& next = horizon.next();
   const Candidate chosen = next.candidate >= 0 ? candidates[static_cast<std::size_t>(next.candidate)]
                                                : new_candidate(history, spec.space.decode(next.x), 0);
-  const Epoch until = std::min(next.until, next.from + block);
-  Rationale why{.rule = "best expected improvement per cost of the horizon",
-                .numbers = {{"predicted", models.to_user(history, next.mean)},
-                            {"sd", models.observed_sd(next.mean, next.sd)},
-                            {"stop", next.until},
-                            {"cost_to_stop", next.cost},
-                            {"cost_log_sd", models.cost.log_sd(next.x)},
-                            {"log_ei_per_cost", next.log_improvement_per_cost},
-                            {"incumbent", models.to_user(history, models.best)},
-                            {"horizon", static_cast<double>(horizon.runs.size())},
-                            {"budget_after_horizon", horizon.budget_left}}};
+  const Epoch until = std::min(next.until, next.from + block(spec));
+  Rationale why{.rule = "best expected improvement per cost of the horizon", .numbers = {}};
+  const auto tell = [&](const char* name, double value) { why.numbers.emplace_back(name, value); };
+  const bool has_value = history.incumbent().has_value();
+  if (has_value) {
+    tell("predicted", models.to_user(history, next.mean));
+    tell("sd", models.observed_sd(next.mean, next.sd));
+  }
+  tell("stop", next.until);
+  tell("cost_to_stop", next.cost);
+  tell("cost_log_sd", models.cost.log_sd(next.x));
+  tell("log_ei_per_cost", next.log_improvement_per_cost);
+  if (has_value) {
+    tell("ei_per_cost", in_units_of_metric(models, next.log_improvement_per_cost));
+    tell("incumbent", models.to_user(history, models.best));
+    tell("gap", models.scale.warp.gap);
+  }
+  tell("horizon", static_cast<double>(horizon.runs.size()));
+  tell("budget_after_horizon", horizon.budget_left);
+  if (const PlannedRun* second = runner_up(horizon)) {
+    const Candidate* candidate =
+        second->candidate >= 0 ? &candidates[static_cast<std::size_t>(second->candidate)] : nullptr;
+    const bool known = candidate && candidate->trial;
+    tell("preferred_to", known ? static_cast<double>(index(*candidate->trial)) : -1.0);
+    tell("its_log_ei_per_cost", second->log_improvement_per_cost);
+  }
   why.numbers.insert(why.numbers.end(), ended.numbers.begin(), ended.numbers.end());
   const Cost cost = cost_to(history, models, next.x, next.from, until);
   return train(chosen, until, cost, std::move(why));
+}
+
+Epoch Bapi::block(const StudySpec& spec) const {
+  return std::max(1, static_cast<Epoch>(std::lround(options_.p * spec.epochs.max)));
 }
 
 }  // namespace bapi

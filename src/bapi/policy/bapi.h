@@ -1,5 +1,10 @@
 #pragma once
 
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "bapi/policy/bapi_options.h"
 #include "bapi/policy/candidates.h"
 #include "bapi/policy/models.h"
@@ -23,6 +28,15 @@ class Bapi : public Policy {
 
  private:
   Decision next_rung(const History& history, const Models& models, Rng& rng) const;
+
+  // What a look at a run after a block of epochs came to: it goes on, or why it does not, for the log and for people.
+  struct Look {
+    std::optional<Resume> goes_on = {};
+    std::vector<std::pair<std::string, double>> numbers = {};
+    std::string in_words = {};
+  };
+  Look look_at(const Trial& trial, const History& history, const Models& models) const;
+  Epoch block(const StudySpec& spec) const;  // epochs between two looks
 
   // The paper's loop: what the trial whose block has just ended should do, and what to run otherwise.
   Decision follow_plan(const History& history, const Models& models, Rng& rng) const;

@@ -56,10 +56,11 @@ struct PlanSummary {
 // What the planner thinks of a study as it stands. Fits the models once; everything else is read off them.
 class Insight {
  public:
-  // Throws InvalidInput if no trial has reported yet.
+  // Throws InvalidInput if no trial has reported a value yet.
   Insight(const History& history, const BapiOptions& options);
 
   const Models& models() const { return models_; }
+  const BapiOptions& options() const { return options_; }
   CurveForecast forecast(const Trial& trial) const;
 
   // The horizon within `budget`, at most `length` runs, and what it is expected to lead to.

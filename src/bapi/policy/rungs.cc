@@ -19,9 +19,9 @@ Epoch share_of(double share, Epoch max_epoch) {
   return std::clamp(static_cast<Epoch>(std::ceil(share * max_epoch - 1e-9)), 1, max_epoch);
 }
 
-Decision nothing_to_do(const History& history, const char* reason) {
+Decision nothing_to_do(const History& history, std::string reason) {
   if (history.open_segments() > 0) return Wait{};
-  return Finish{reason};
+  return Finish{std::move(reason)};
 }
 
 }  // namespace bapi

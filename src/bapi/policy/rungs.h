@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "bapi/policy/decision.h"
 #include "bapi/study/history.h"
 
@@ -18,6 +20,6 @@ bool waits(const Trial& trial);
 Epoch share_of(double share, Epoch max_epoch);
 
 // Wait while something runs, otherwise Finish with the reason.
-Decision nothing_to_do(const History& history, const char* reason);
+Decision nothing_to_do(const History& history, std::string reason);
 
 }  // namespace bapi
