@@ -38,6 +38,12 @@ std::string what_was_decided(const Event& event, const StudySpec& spec) {
   return describe(event, spec);
 }
 
+// Whether improvement was counted from a value beyond the best so far.
+bool has_target(const Rationale& why) {
+  const auto target = why.number("target");
+  return target && target != why.number("incumbent");
+}
+
 std::string prediction_text(const Rationale& why, const StudySpec& spec) {
   const auto predicted = why.number("predicted");
   if (!predicted) return "";
@@ -46,54 +52,73 @@ std::string prediction_text(const Rationale& why, const StudySpec& spec) {
       "    {} {} ± {}", spec.metric.name, short_number(*predicted), short_number(why.number("sd").value_or(0.0)));
   if (at) text += fmt::format(" is expected at epoch {}", *at);
   if (const auto best = why.number("incumbent")) text += fmt::format(", the best so far is {}", short_number(*best));
-  if (const auto target = why.number("target"); target && target != why.number("incumbent")) {
-    text += fmt::format(", the rest of the budget should reach {}", short_number(*target));
+  if (has_target(why)) {
+    text += fmt::format(", the rest of the budget should reach {}", short_number(*why.number("target")));
   }
   if (const auto stop = why.number("stop")) text += fmt::format("; it will have flattened out at epoch {}", *stop);
   return text + ".\n";
 }
 
+// In the metric's unit, where it was stored in it.
+std::string improvement_text(const Rationale& why) {
+  if (const auto own = why.number("ei_per_cost")) return short_number(*own);
+  return short_number(std::exp(why.number("log_ei_per_cost").value_or(NAN))) + " (in the model's scale)";
+}
+
+std::string one_of(const std::string& unit) { return unit == "epochs" ? "epoch" : unit; }
+
 std::string price_text(const Rationale& why, const StudySpec& spec) {
   const auto cost = why.number("cost_to_finish") ? why.number("cost_to_finish") : why.number("cost_to_stop");
   const auto score = why.number("log_ei_per_cost");
-  if (!cost || !score) return "";
-  std::string text = fmt::format("    To get there costs {}; improvement per {}: {}",
+  if (!cost || !score || !why.number("predicted")) return "";
+  std::string text = fmt::format("    To get there costs {}; expected improvement on {} per {}: {}",
                                  short_cost(*cost, spec.budget),
-                                 spec.budget.unit,
-                                 short_number(std::exp(*score)));
+                                 has_target(why) ? "what the budget should reach" : "the best",
+                                 one_of(spec.budget.unit),
+                                 improvement_text(why));
   if (const auto other = why.number("its_log_ei_per_cost")) {
     const double rival = why.number("preferred_to").value_or(-1.0);
     text += fmt::format(", {:.3g} times that of the runner-up ({})",
                         std::exp(*score - *other),
-                        rival < 0.0 ? std::string("another new configuration") : fmt::format("trial {}", rival));
+                        rival < 0.0 ? std::string("a new configuration") : fmt::format("trial {}", rival));
   }
   if (const auto count = why.number("candidates")) text += fmt::format(", best of {}", *count);
-  if (const auto runs = why.number("horizon")) text += fmt::format(", chosen from a plan of {} runs", *runs);
+  if (const auto runs = why.number("horizon")) {
+    text += *runs == 1.0 ? std::string(", the only run of the plan")
+                         : fmt::format(", chosen from a plan of {} runs", *runs);
+  }
   return text + ".\n";
 }
 
-// The two conditions of early termination, in numbers.
-std::string ending_text(const Rationale& why) {
+// Why the run before did not go on; for an early end the two conditions, in numbers.
+std::string ending_text(const Rationale& why, std::optional<TrialId> chosen) {
   const auto trial = why.number("ended_trial");
   if (!trial) return "";
-  const double predicted = why.number("ended_predicted").value_or(NAN);
-  const double best = why.number("ended_incumbent").value_or(NAN);
-  if (why.number("ended_early").value_or(0.0) == 0.0) {
-    return fmt::format(
-        "    Trial {} has reached its conservative stop, epoch {}.\n", *trial, why.number("ended_stop").value_or(NAN));
+  const auto number = [&](const char* name) { return why.number(name).value_or(NAN); };
+  const bool again = chosen && static_cast<double>(index(*chosen)) == *trial;
+  std::string text;
+  if (number("ended_early") == 1.0) {
+    text = fmt::format(
+        "    Trial {} {}: {} is expected at epoch {}, no better than {}, and the forecast is sure enough\n"
+        "    (its deviation {} is at most {} times {}, that of today's value)",
+        *trial,
+        again ? "could have been ended early" : "was ended early",
+        short_number(number("ended_predicted")),
+        number("ended_stop"),
+        short_number(number("ended_incumbent")),
+        short_number(number("ended_sd")),
+        number("ended_kappa"),
+        short_number(number("ended_sd_now")));
+  } else if (number("ended_unaffordable") == 1.0) {
+    text = fmt::format(
+        "    The budget does not pay for the next block of trial {} on its way to its conservative stop, epoch {}",
+        *trial,
+        number("ended_stop"));
+  } else {
+    text = fmt::format("    Trial {} has reached its conservative stop, epoch {}", *trial, number("ended_stop"));
   }
-  const double kappa = why.number("ended_kappa").value_or(NAN);
-  const double now = why.number("ended_sd_now").value_or(NAN);
-  return fmt::format(
-      "    Trial {} was ended early: {} is expected at epoch {}, no better than {}, and the forecast is sure enough\n"
-      "    (its deviation {} is at most {} times {}, that of today's value).\n",
-      *trial,
-      short_number(predicted),
-      why.number("ended_stop").value_or(NAN),
-      short_number(best),
-      short_number(why.number("ended_sd").value_or(NAN)),
-      kappa,
-      short_number(now));
+  return text +
+         (again ? ";\n    the plan was made anew, and of all runs this one still promises most per cost.\n" : ".\n");
 }
 
 std::string other_numbers(const Rationale& why) {
@@ -111,8 +136,8 @@ std::string in_words(const StoredEvent& stored, const StudyView& study) {
                                  what_was_decided(stored.event, study.spec()));
   if (!why) return text + "\n";
   text += why->rule.empty() ? "\n" : fmt::format(": {}\n", why->rule);
-  return text + prediction_text(*why, study.spec()) + price_text(*why, study.spec()) + ending_text(*why) +
-         other_numbers(*why);
+  return text + prediction_text(*why, study.spec()) + price_text(*why, study.spec()) +
+         ending_text(*why, trial_of(stored.event)) + other_numbers(*why);
 }
 
 Cell numbers_cell(const Rationale* why) {

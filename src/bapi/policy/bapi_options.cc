@@ -100,7 +100,9 @@ PolicyInfo bapi_info(const std::string& name) {
           {"loop",
            d.loop == BapiLoop::rungs ? "rungs" : "plan",
            "re-decide at every rung, or run to the stop of the plan"},
-          {"horizon", fmt::format("{}", d.horizon), "runs that a plan looks ahead; 1 to 16"},
+          {"horizon",
+           fmt::format("{}", d.horizon),
+           "runs that a plan looks ahead, in the plan loop and in `bapi plan`; 1 to 16"},
           {"epsilon",
            d.epsilon ? fmt::format("{}", *d.epsilon) : "auto",
            "tolerance of the conservative stop as a share of the range of values; auto or 0 to 1"},
@@ -120,7 +122,7 @@ PolicyInfo bapi_info(const std::string& name) {
           {"monotone",
            word(d.model.monotone == Monotonicity::on),
            "curves must not fall in forecasts and stops; on or off"},
-          {"acquisition", word(d.acquisition), "score of a horizon: ei, ucb or pi"},
+          {"acquisition", word(d.acquisition), "score of a plan, in the plan loop and in `bapi plan`: ei, ucb or pi"},
           {"initial_runs", "auto", "runs before the first plan; auto (parameters + 1) or 1 to 1000"},
           {"initial_epochs", fmt::format("{}", d.initial_epochs), "share of all epochs that these get; 0.001 to 1"},
           {"initial_full_runs", fmt::format("{}", d.initial_full_runs), "of these, trained to the end; 0 to 1000"},
@@ -139,7 +141,7 @@ BapiOptions bapi_options(const PolicySpec& spec) {
   o.loop = read.word("loop", o.loop == BapiLoop::rungs ? "rungs" : "plan", {"rungs", "plan"}) == "rungs"
                ? BapiLoop::rungs
                : BapiLoop::plan;
-  o.horizon = read.integer("horizon", o.horizon, 1, 16);
+  o.horizon = read.integer("horizon", o.horizon, 1, kLongestHorizon);
   o.epsilon = read.real_or("epsilon", "auto", o.epsilon, 0.0, 1.0);
   o.p = read.real("p", o.p, 0.01, 1.0);
   o.kappa = read.real("kappa", o.kappa, 0.1, 100.0);

@@ -30,10 +30,12 @@ enum class Reached {
   noisy,  // as one more observation of the model
 };
 
+inline constexpr int kLongestHorizon = 16;
+
 struct BapiOptions {
   BapiLoop loop = BapiLoop::rungs;
 
-  int horizon = 4;                // runs that a plan looks ahead, 1 to 16
+  int horizon = 4;                // runs that a plan looks ahead, 1 to kLongestHorizon
   std::optional<double> epsilon;  // tolerance of the conservative stop, as a share of the range of values; auto if none
   double p = 0.2;                 // share of all epochs between two looks at a running trial (plan loop)
   double kappa = 2.0;             // how uncertain a forecast may be to end a run early (plan loop)

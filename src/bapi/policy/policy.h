@@ -22,4 +22,9 @@ class Policy {
   virtual Decision ask(const History& history, Rng& rng) = 0;
 };
 
+// The stream with which a policy is asked for the next decision: a study that is continued decides as it would have.
+inline Rng decision_stream(const History& history) {
+  return Rng(history.spec().seed).fork("decision", static_cast<std::uint64_t>(history.decisions()));
+}
+
 }  // namespace bapi

@@ -55,7 +55,7 @@ Session::Session(Store& store, Policy& policy, const Clock& clock)
 Action Session::ask() {
   if (history_.finished()) return Finish{history_.finish_reason()};
   if (history_.budget().exhausted()) return wait_or_finish("the budget is spent");
-  Rng rng = Rng(history_.spec().seed).fork("decision", static_cast<std::uint64_t>(history_.decisions()));
+  Rng rng = decision_stream(history_);
   const Decision decision = policy_.ask(history_, rng);
   return std::visit(Match{[&](const Start& start) { return train(start); },
                           [&](const Resume& resume) { return train(resume); },
