@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 namespace bapi {
 namespace {
@@ -47,6 +50,72 @@ TEST(Models, KnowCostsFromAPartOfTheTrials) {
   for (const Vector& x : {Vector{{0.2, 0.3}}, Vector{{0.9, 0.1}}, Vector{{0.7, 0.8}}}) {
     EXPECT_NEAR(models.cost.between(x, 0, 16), 16.0 * (1.0 + x.sum()), 0.05 * 16.0 * (1.0 + x.sum()));
   }
+}
+
+// How many rows each trial has in the model, and the last epoch among them.
+std::map<int, std::pair<int, Epoch>> rows_by_trial(const Models& models) {
+  std::map<int, std::pair<int, Epoch>> rows;
+  for (std::size_t i = 0; i < models.gp.rows().group.size(); ++i) {
+    auto& [count, last] = rows[models.gp.rows().group[i]];
+    ++count;
+    last = std::max(last, models.gp.rows().epoch[i]);
+  }
+  return rows;
+}
+
+TEST(Models, GreedyPointsAreAtMostThreeOfACurveTheLastAmongThem) {
+  Rng rng(4);
+  const auto rows = rows_by_trial(fit_models(paused_trials(12), {.points = PointRule::greedy}, rng));
+  ASSERT_EQ(rows.size(), 12U);
+  int most = 0;
+  for (const auto& [trial, of] : rows) {
+    EXPECT_LE(of.first, 3) << trial;
+    EXPECT_EQ(of.second, 8) << trial;
+    most = std::max(most, of.first);
+  }
+  EXPECT_GT(most, 1);
+}
+
+TEST(Models, LastPointsAreOneOfACurve) {
+  Rng rng(5);
+  const auto rows = rows_by_trial(fit_models(paused_trials(12), {.points = PointRule::last}, rng));
+  ASSERT_EQ(rows.size(), 12U);
+  for (const auto& [trial, of] : rows) EXPECT_EQ(of, (std::pair<int, Epoch>{1, 8})) << trial;
+}
+
+// What a failed trial has reported stands; its end counts as badly as clipping lets any value be.
+TEST(Models, AFailureIsABadEndThatPoisonsNothing) {
+  History history = paused_trials(10);
+  const Config neighbour = history.trial(TrialId{3}).config;
+  history.apply(TrialStarted{.trial = TrialId{10}, .config = {{0.99, 0.01}}, .until = 8});
+  history.apply(Measured{TrialId{10}, {1, 0.2, 2.0}});
+  history.apply(TrialFailed{.trial = TrialId{10}, .message = "diverged"});
+  history.apply(TrialStarted{.trial = TrialId{11}, .config = {{0.01, 0.99}}, .until = 8});
+  history.apply(TrialFailed{.trial = TrialId{11}, .message = "crashed"});
+  Rng rng(6);
+  const Models models = fit_models(history, {}, rng);
+  const Rows& rows = models.gp.rows();
+  double lowest = 0.0;
+  for (Eigen::Index i = 0; i < models.gp.size(); ++i) {
+    EXPECT_TRUE(std::isfinite(models.gp.y()[i]));
+    lowest = std::min(lowest, models.gp.y()[i]);
+  }
+  int ends = 0;
+  for (std::size_t i = 0; i < rows.group.size(); ++i) {
+    if (rows.group[i] < 10) continue;
+    const double value = models.gp.y()[static_cast<Eigen::Index>(i)];
+    if (rows.epoch[i] == 16) {
+      ++ends;
+      EXPECT_EQ(value, lowest);
+    } else {
+      EXPECT_EQ(rows.group[i], 10);
+      EXPECT_NEAR(models.to_user(history, value), 0.2, 1e-9);
+    }
+  }
+  EXPECT_EQ(ends, 2);
+  const auto at = [&](const Vector& x) { return models.gp.predict(Rows::of_curve(x, {16}, 16, 100)).mean[0]; };
+  EXPECT_LT(at(Vector{{0.02, 0.98}}), at(history.spec().space.encode(neighbour)));
+  EXPECT_TRUE(std::isfinite(models.cost.between(Vector{{0.99, 0.01}}, 0, 16)));
 }
 
 }  // namespace

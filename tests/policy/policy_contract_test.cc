@@ -1,6 +1,7 @@
 // Laws that every registered policy obeys, whatever it thinks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "bapi/policy/registry.h"
@@ -81,6 +82,39 @@ CurveTable open_table() {
   return table;
 }
 
+// A space without a pool that has fifteen configurations.
+CurveTable discrete_table() {
+  CurveTable table = test::small_table(3, 9);
+  table.space =
+      Space({{.name = "units", .domain = IntRange{.low = 1, .high = 5}},
+             {.name = "kind", .domain = Choice{.options = {std::string("a"), std::string("b"), std::string("c")}}}});
+  table.at_any = [](const Config& config) {
+    const auto units = static_cast<double>(std::get<std::int64_t>(config.values[0]));
+    const double bonus = config.values[1] == Value(std::string("b")) ? 0.3 : 0.0;
+    CurveTable::Run run;
+    for (Epoch t = 1; t <= 9; ++t) {
+      run.value.push_back(bonus - 0.1 * (units - 4.0) * (units - 4.0) - 0.5 / std::sqrt(static_cast<double>(t)));
+      run.cost.push_back(0.5 + 0.2 * units);
+    }
+    return run;
+  };
+  for (std::size_t i = 0; i < table.configs.size(); ++i) {
+    table.configs[i] = {{std::int64_t{4}, std::string(i == 0 ? "a" : i == 1 ? "b" : "c")}};
+    table.runs[i] = table.at_any(table.configs[i]);
+  }
+  table.validate();
+  return table;
+}
+
+// The configurations that were started, in their order.
+std::vector<Config> started(const SimulationSummary& summary) {
+  std::vector<Config> configs;
+  for (const StoredEvent& stored : summary.events) {
+    if (const auto* start = std::get_if<TrialStarted>(&stored.event)) configs.push_back(start->config);
+  }
+  return configs;
+}
+
 class PolicyContract : public testing::TestWithParam<std::string> {
  protected:
   SimulationSummary run(const CurveTable& table, const SimulationOptions& options) const {
@@ -98,8 +132,11 @@ TEST_P(PolicyContract, SameHistoryAndSeedGiveTheSameDecisions) {
 TEST_P(PolicyContract, AFreshObjectGivesTheSameAnswers) {
   const CurveTable table = test::small_table(30, 9);
   Forgetful forgetful(brisk(GetParam()));
-  EXPECT_EQ(run(table, {.budget = 60.0, .seed = 4}).events,
-            simulate(table, brisk(GetParam()), forgetful, {.budget = 60.0, .seed = 4}).events);
+  for (const int workers : {1, 3}) {
+    const SimulationOptions options{.budget = 60.0, .seed = 4, .workers = workers};
+    EXPECT_EQ(run(table, options).events, simulate(table, brisk(GetParam()), forgetful, options).events)
+        << workers << " workers";
+  }
 }
 
 TEST_P(PolicyContract, SpendsWithinTheBudgetAndTheLedgerSums) {
@@ -133,6 +170,24 @@ TEST_P(PolicyContract, SearchesASpaceWithoutAPoolUntilTheBudgetIsSpent) {
     const SimulationSummary summary = run(open_table(), {.budget = 90.0, .seed = 5, .workers = workers});
     EXPECT_GT(summary.spent, 90.0 * 0.9) << workers << " workers";
     EXPECT_GT(summary.trials, 3) << workers << " workers";
+  }
+}
+
+TEST_P(PolicyContract, TrainsNoConfigurationOfAFiniteSpaceTwiceAndMissesNone) {
+  const bool proposes_again = GetParam() == "bohb";  // its densities do not know what was tried
+  for (const int workers : {1, 4}) {
+    for (const Cost budget : {45.0, 1e4}) {
+      const SimulationSummary summary = run(discrete_table(), {.budget = budget, .seed = 5, .workers = workers});
+      const std::vector<Config> configs = started(summary);
+      std::size_t different = 0;
+      for (auto at = configs.begin(); at != configs.end(); ++at) different += std::find(configs.begin(), at, *at) == at;
+      if (!proposes_again) {
+        EXPECT_EQ(different, configs.size()) << workers << " workers, budget " << budget;
+      }
+      EXPECT_TRUE(summary.spent > 0.85 * budget || different == 15U)
+          << workers << " workers: " << different << " tried, " << summary.spent << " of " << budget << " spent, "
+          << summary.end;
+    }
   }
 }
 

@@ -32,7 +32,9 @@ SimulationSummary simulate(const CurveTable& table,
                            Policy& policy,
                            const SimulationOptions& options) {
   require(table.has_result(), fmt::format("{}: no finite value of {}", table.name, table.metric.name));
-  MemoryStore store(study_of(table, options.budget, spec, options.seed, options.workers));
+  StudySpec study = study_of(table, options.budget, spec, options.seed, options.workers);
+  study.checkpoint = options.checkpoint;
+  MemoryStore store(std::move(study));
   ManualClock clock;
   Session session(store, policy, clock);
   TableEvaluator evaluator(table, store.spec(), clock, {.overhead = options.overhead});

@@ -15,6 +15,7 @@ struct SimulationOptions {
   Cost budget = 0.0;
   std::uint64_t seed = 0;
   int workers = 1;
+  Checkpoint checkpoint = Checkpoint::kept;
   std::function<Cost()> overhead = {};  // of each start of a segment, see TableEvaluatorOptions
   const std::atomic<bool>* interrupt = nullptr;
 };
