@@ -42,7 +42,7 @@ class Insight(EndToEnd):
         self.assertTrue({row["seq"] for row in of_trial} <= {row["seq"] for row in decisions})
 
         plan = self.json("plan", study)
-        self.assertLessEqual({"budget", "left", "runs", "final_best"}, set(plan))
+        self.assertLessEqual({"budget", "left", "runs", "decision", "final_best"}, set(plan))
         self.assertEqual(list(plan["final_best"]), ["mean", "low", "high"])
         for run in plan["runs"]:
             promised = {"next", "trial", "from", "until", "cost", "predicted", "improvement", "config"}
@@ -79,7 +79,7 @@ class Insight(EndToEnd):
     def test_a_finished_study(self):
         self.bapi("run", self.study(policy="bapi", budget='"60 epochs"'), "--quiet")
         plan, outlook = self.check_all()
-        self.assertEqual((plan["budget"], plan["runs"]), (0, []))
+        self.assertEqual((plan["budget"], plan["runs"], plan["decision"]), (0, [], None))
         self.assertIn("nothing affordable is left", self.bapi("plan", "mlp").stderr)
         calibration = self.json("calibration", "mlp")
         self.assertGreater(calibration[0]["count"], 0)
@@ -96,14 +96,20 @@ class Insight(EndToEnd):
         self.assertGreater(len(values), 3)
 
     def test_a_study_that_runs_and_one_that_is_paused(self):
-        process = self.start("run", self.study(policy="bapi", budget='"200 epochs"', delay=0.1, workers=2))
+        policy = "{name: bapi, horizon: 2}"
+        process = self.start("run", self.study(policy=policy, budget='"200 epochs"', delay=0.1, workers=2))
         self.wait_for_reports(12)
         for words in COMMANDS:  # while it goes on
             self.json(words[0], "mlp", *words[1:])
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)
         plan, outlook = self.check_all()
-        self.assertTrue(plan["runs"])
+        self.assertEqual(len(plan["runs"]), 2)
+        self.assertEqual(len(self.json("plan", "mlp", "--horizon", "3")["runs"]), 3)
+        self.assertIn(plan["decision"]["action"], ["start", "resume"])
+        self.assertGreater(plan["decision"]["until"], 0)
+        self.assertIn(f"next, bapi would {plan['decision']['action'].replace('resume', 'train')}",
+                      self.bapi("plan", "mlp").stderr)
         spent = self.json("status", "mlp")["budget"]["spent"]
         self.assertEqual(outlook[0]["budget"], spent)
         self.assertEqual(outlook[-1]["budget"], 230)
@@ -158,6 +164,8 @@ parameters: {x: {min: 0.0, max: 1.0}}
             (["explain", "mlp", "1", "2"], "one study and at most one trial"),
             (["plan", "nowhere"], "nowhere"),
             (["plan", "mlp", "-f", "xml"], "table, json, csv"),
+            (["plan", "mlp", "--horizon", "0"], "an integer from 1 to 16"),
+            (["plan", "mlp", "--horizon", "17"], "an integer from 1 to 16"),
             (["what-if", "mlp"], "needs --budget"),
             (["what-if", "mlp", "--budget", "1h"], "the study's budget is in epochs"),
             (["what-if", "mlp", "--budget", "5 epochs"], "is spent already"),
