@@ -162,6 +162,19 @@ TEST(RunComparison, ARunWithoutAResultCountsTheSameEverywhere) {
   }
 }
 
+TEST(RunComparison, WithoutCheckpointsHalvingPaysForEpochsAgainAndFullRunsDoNot) {
+  Comparison comparison = small_comparison();
+  const std::vector<RunRecord> kept = run_with(comparison, {});
+  comparison.checkpoint = Checkpoint::none;
+  const std::vector<RunRecord> none = run_with(comparison, {});
+  int fewer = 0;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i].key.policy == "random") EXPECT_EQ(none[i], kept[i]);
+    if (kept[i].key.policy == "halving") fewer += none[i].decisions < kept[i].decisions ? 1 : 0;
+  }
+  EXPECT_GT(fewer, 0);
+}
+
 TEST(RunComparison, GathersCalibrationOfPoliciesThatForecast) {
   Comparison comparison = small_comparison();
   comparison.policies.push_back({"bapi", {.name = "bapi"}});

@@ -124,6 +124,9 @@ TEST(RunLog, MayGrowButNotChangeItsMeaning) {
   Comparison charged = small_comparison();
   charged.overhead = OverheadCharge::measured;
   EXPECT_NE(message_of(directory, charged).find("overhead none"), std::string::npos);
+  Comparison from_scratch = small_comparison();
+  from_scratch.checkpoint = Checkpoint::none;
+  EXPECT_NE(message_of(directory, from_scratch).find("checkpoint kept"), std::string::npos);
 }
 
 TEST(RunLog, RefusesToMixPoliciesChargedDifferently) {

@@ -123,6 +123,16 @@ TEST_F(HalvingTrace, PromotesTheBestThirdAndPaysOnlyFurtherEpochs) {
   EXPECT_EQ(summary.spent, 21.0);  // 9 + 6 + 6 resumed
 }
 
+TEST_F(HalvingTrace, PaysRungsFromTheStartWithoutCheckpoints) {
+  const CurveTable t = table();
+  const PolicySpec spec{.name = "hyperband"};
+  Hyperband policy(spec);
+  const SimulationSummary summary =
+      simulate(t, spec, policy, {.budget = 27.0, .seed = 3, .checkpoint = Checkpoint::none});
+  EXPECT_EQ(reached_epochs(t, summary)[4], 9);
+  EXPECT_EQ(summary.spent, 24.0);  // 9 + 9, and 6 for the last one, whose program has not been ended in between
+}
+
 // The best row of the first rung crashes on its way to the second: the other two survivors go on without it, and the
 // better one to the end.
 TEST_F(HalvingTrace, ACrashAfterAPromotionStopsNobodyElse) {

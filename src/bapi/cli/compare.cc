@@ -34,6 +34,7 @@ struct CompareArguments {
   std::vector<std::string> workers;
   std::optional<int> jobs;
   std::optional<int> draw;
+  bool no_checkpoints = false;
   bool charge_overhead = false;
   std::string overhead_from;
   bool quiet = false;
@@ -87,6 +88,7 @@ Comparison comparison_of(const CompareArguments& arguments) {
   require(
       !arguments.charge_overhead || arguments.overhead_from.empty(),
       "compare: --charge-overhead charges what decisions take now, --overhead-from what they took before; give one");
+  if (arguments.no_checkpoints) comparison.checkpoint = Checkpoint::none;
   if (arguments.charge_overhead) comparison.overhead = OverheadCharge::measured;
   if (!arguments.overhead_from.empty()) {
     comparison.overhead = OverheadCharge::modelled;
@@ -196,6 +198,7 @@ Command compare_command() {
         arguments.words("-w,--workers", parsed->workers, "Trials at a time, separated by commas; default 1");
         arguments.option("-j,--jobs", parsed->jobs, "Runs at a time; default: one per processor");
         arguments.option("--draw", parsed->draw, "Configurations drawn from surrogate networks; default 1500");
+        arguments.flag("--no-checkpoints", parsed->no_checkpoints, kNoCheckpointsHelp);
         arguments.flag("--charge-overhead",
                        parsed->charge_overhead,
                        "Let decisions cost the time that they take, where a table's cost is in seconds");

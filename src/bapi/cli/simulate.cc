@@ -22,6 +22,7 @@ struct SimulateArguments {
   std::string budget = "20full";
   std::optional<std::uint64_t> seed;
   std::optional<int> workers;
+  bool no_checkpoints = false;
   std::vector<std::string> options;
   std::string format = "table";
 };
@@ -41,7 +42,8 @@ int run_simulation(const SimulateArguments& arguments) {
   TimedPolicy timed(*policy, clock);
   const SimulationOptions options{.budget = parse_table_budget(arguments.budget).on(table),
                                   .seed = arguments.seed.value_or(0),
-                                  .workers = arguments.workers.value_or(1)};
+                                  .workers = arguments.workers.value_or(1),
+                                  .checkpoint = arguments.no_checkpoints ? Checkpoint::none : Checkpoint::kept};
   const SimulationSummary summary = simulate(table, spec, timed, options);
   const Fields record = {{"policy", spec.name},
                          {"table", table.name},
@@ -102,6 +104,7 @@ Command simulate_command() {
             arguments.option("-b,--budget", parsed->budget, "In the table's unit of cost, or Nfull; default 20full");
             arguments.option("--seed", parsed->seed, "Of the study; default 0");
             arguments.option("-w,--workers", parsed->workers, "Trials at a time; default 1");
+            arguments.flag("--no-checkpoints", parsed->no_checkpoints, kNoCheckpointsHelp);
             arguments.options("-o,--option", parsed->options, "An option of the policy, name=value; may be repeated");
             arguments.option("-f,--format", parsed->format, "table, json or csv");
             return [parsed] { return run_simulation(*parsed); };

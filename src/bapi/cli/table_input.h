@@ -11,6 +11,10 @@ namespace bapi {
 inline constexpr const char* kTableHelp =
     "NAME.bin (LCT1), NAME.csv, a study directory, FILE.json:TASK[,...] or synthetic:SHAPE[,...]; see below";
 
+// How commands that run policies on tables explain --no-checkpoints.
+inline constexpr const char* kNoCheckpointsHelp =
+    "A run that goes on is trained, and paid, from the start again: for programs that cannot continue";
+
 // What a comparison takes besides these.
 inline constexpr const char* kTablesHelp =
     "Tables as `bapi simulate` takes them, directories of such files, or an INDEX.csv whose column `table` lists them";

@@ -38,6 +38,7 @@ struct Comparison {
   int seeds = 10;  // 0 .. seeds - 1
   std::vector<TableBudget> budgets = {};
   std::vector<int> workers = {1};
+  Checkpoint checkpoint = Checkpoint::kept;  // none: a run that goes on is trained, and paid, from the start again
   OverheadCharge overhead = OverheadCharge::none;
   std::map<std::string, OverheadModel> models = {};  // label -> what its decisions take, if overheads are modelled
 

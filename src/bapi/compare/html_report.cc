@@ -120,7 +120,7 @@ class Report {
         comparison_.policies.size() == 1 ? "1 policy" : fmt::format("{} policies", comparison_.policies.size()),
         counted(static_cast<int>(comparison_.tables.size()), "table"),
         counted(comparison_.seeds, "seed"),
-        charge());
+        charge() + (comparison_.checkpoint == Checkpoint::none ? ", without checkpoints" : ""));
     text += "<ul>\n";
     for (const Ranking& ranking : rankings_) text += fmt::format("<li>{}</li>\n", verdict_of(ranking));
     text += "</ul>\n";

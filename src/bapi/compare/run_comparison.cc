@@ -202,6 +202,7 @@ std::optional<RunRecord> run_of(const RunKey& key, const Comparison& comparison,
   const SimulationOptions options{.budget = budget,
                                   .seed = key.seed,
                                   .workers = key.workers,
+                                  .checkpoint = comparison.checkpoint,
                                   .overhead = charge_of(timed, key, comparison),
                                   .interrupt = interrupt};
   const SimulationSummary summary = simulate(table, spec, timed, options);

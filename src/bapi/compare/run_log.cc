@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
 
-std::string to_text(OverheadCharge overhead) {
+const char* word_of(OverheadCharge overhead) {
   switch (overhead) {
     case OverheadCharge::none:
       return "none";
@@ -28,6 +28,12 @@ std::string to_text(OverheadCharge overhead) {
       return "modelled";
   }
   throw LogicError("unknown charge of overheads");
+}
+
+const char* word_of(Checkpoint checkpoint) { return checkpoint == Checkpoint::kept ? "kept" : "none"; }
+
+std::string settings_text(const std::string& overhead, const std::string& checkpoint) {
+  return fmt::format("overhead {}, checkpoint {}", overhead, checkpoint);
 }
 
 Json json_of(const DecisionTimes& times) { return {times.trials, times.decisions, times.seconds}; }
@@ -166,7 +172,7 @@ LoggedRuns read_runs(const std::filesystem::path& file) {
       } else {
         const int version = json.at("bapi comparison").get<int>();
         require(version == kVersion, fmt::format("{}: version {}, expected {}", file.string(), version, kVersion));
-        logged.overhead = json.at("overhead").get<std::string>();
+        logged.settings = settings_text(json.at("overhead").get<std::string>(), json.value("checkpoint", "kept"));
       }
     } catch (const Json::exception&) {
       const bool last = end == std::string::npos || end + 1 == text.size();
@@ -215,15 +221,19 @@ RunLog::RunLog(const std::filesystem::path& directory, const Comparison& compari
 // Compares with what the log says first, so that nothing is written if anything differs.
 void RunLog::declare(const Comparison& comparison) {
   const std::string where = file_.parent_path().string();
-  const std::string overhead = to_text(comparison.overhead);
-  require(!logged_.overhead || *logged_.overhead == overhead,
-          fmt::format("{}: its runs were made with overhead {}, this comparison has overhead {}; give another --out",
+  const std::string overhead = word_of(comparison.overhead);
+  const std::string checkpoint = word_of(comparison.checkpoint);
+  const std::string settings = settings_text(overhead, checkpoint);
+  require(!logged_.settings || *logged_.settings == settings,
+          fmt::format("{}: its runs were made with {}, this comparison has {}; give another --out",
                       where,
-                      logged_.overhead.value_or(""),
-                      overhead));
+                      logged_.settings.value_or(""),
+                      settings));
   std::vector<std::string> lines;
-  if (!logged_.overhead) lines.push_back(Json{{"bapi comparison", kVersion}, {"overhead", overhead}}.dump());
-  logged_.overhead = overhead;
+  if (!logged_.settings) {
+    lines.push_back(Json{{"bapi comparison", kVersion}, {"overhead", overhead}, {"checkpoint", checkpoint}}.dump());
+  }
+  logged_.settings = settings;
   for (const CurveTable& table : comparison.tables) {
     const std::string contents = fingerprint(table);
     const auto [known, added] = logged_.tables.try_emplace(table.name, contents);

@@ -14,7 +14,7 @@ namespace bapi {
 
 // What a comparison's log says.
 struct LoggedRuns {
-  std::optional<std::string> overhead;          // how decisions were charged
+  std::optional<std::string> settings;          // of all runs: how decisions are charged, what continuing costs
   std::map<std::string, std::string> tables;    // name -> fingerprint
   std::map<std::string, std::string> policies;  // label -> policy with options, and what it is charged by if modelled
   std::map<RunKey, RunRecord> finished;
