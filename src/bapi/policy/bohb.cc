@@ -151,7 +151,9 @@ std::optional<Config> Bohb::propose(const History& history, Rng& rng) {
   const std::vector<Axis> axes = bohb_axes(spec.space);
   const std::optional<DensitySplit> split = density_split(static_cast<int>(data->points.rows()), spec.space.unit_dim());
   const Vector point = DensityPair::fit(data->points, axes, *split).propose(samples_, bandwidth_factor_, rng);
-  return spec.pool.empty() ? bohb_config(spec.space, point) : nearest_untried(history, point, axes);
+  if (!spec.pool.empty()) return nearest_untried(history, point, axes);
+  Config config = bohb_config(spec.space, point);
+  return is_tried(history, config) ? fresh_config(history) : config;
 }
 
 }  // namespace bapi
