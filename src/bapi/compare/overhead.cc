@@ -90,7 +90,7 @@ OverheadModel fit_overhead(std::span<const DecisionTimes> times) {
   require(!times.empty(), "overhead: there are no decisions to learn from");
   OverheadModel best;
   double least = std::numeric_limits<double>::infinity();
-  for (int quarter = 1; quarter <= 16; ++quarter) {
+  for (int quarter = 1; quarter <= 12; ++quarter) {
     const double power = 0.25 * quarter;
     const Line line = line_through(times, power);
     if (line.squares >= least) continue;

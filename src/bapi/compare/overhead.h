@@ -32,8 +32,8 @@ struct OverheadModel {
 // "0.0012 + 3.1e-06 n^1.75 s"
 std::string to_text(const OverheadModel& model);
 
-// Least squares over all decisions, with no coefficient below zero and the power one of 0.25, 0.5, ... 4. Coefficients
-// have three digits, so that to_text says all.
+// Least squares over all decisions, with no coefficient below zero and the power one of 0.25, 0.5, ... 3, that of the
+// models behind decisions. Coefficients have three digits, so that to_text says all.
 OverheadModel fit_overhead(std::span<const DecisionTimes> times);
 
 }  // namespace bapi
