@@ -189,6 +189,84 @@ const PlannedRun* runner_up(const Horizon& horizon) {
   return second;
 }
 
+// What was known of the best prospect, and which one it was preferred to.
+Rationale reasons_for_rung(const History& history,
+                           const Models& models,
+                           const ExactGp& gp,
+                           const std::vector<Candidate>& candidates,
+                           const std::vector<Prospect>& prospects,
+                           double target,
+                           const BapiOptions& options) {
+  const Prospect& best = prospects.front();
+  const Candidate& chosen = candidates[best.candidate];
+  // Told to the user is the wider band of the model, which comes true more often.
+  const Rows end = Rows::of_curve(chosen.x, {best.until}, history.spec().epochs.max, chosen.group);
+  const double model_sd = std::sqrt(gp.predict(end).variance[0]);
+  Rationale why{.rule = "best expected improvement per cost to finish", .numbers = {}};
+  const auto tell = [&](const char* name, double value) { why.numbers.emplace_back(name, value); };
+  // Without a value so far there is nothing to predict from: the model only knows what to keep away from.
+  const bool has_value = history.incumbent().has_value();
+  if (has_value) {
+    tell("predicted", models.to_user(history, best.mean));
+    tell("sd", models.observed_sd(best.mean, model_sd));
+  }
+  tell("at_epoch", best.until);
+  if (has_value) {
+    const double epsilon = stop_tolerance(history, models, options);
+    tell("stop", stop_of(history, models, chosen.x, chosen.group, chosen.done, epsilon));
+  }
+  tell("cost_to_finish", best.cost);
+  tell("cost_log_sd", models.cost.log_sd(chosen.x));
+  tell("log_ei_per_cost", best.log_score);
+  if (has_value) {
+    tell("ei_per_cost", in_units_of_metric(models, best.log_score));
+    tell("incumbent", models.to_user(history, models.best));
+    tell("target", models.to_user(history, target));
+    tell("gap", models.scale.warp.gap);
+  }
+  tell("candidates", static_cast<double>(prospects.size()));
+  if (prospects.size() > 1) {
+    const Candidate& second = candidates[prospects[1].candidate];
+    tell("preferred_to", second.trial ? static_cast<double>(index(*second.trial)) : -1.0);
+    tell("its_log_ei_per_cost", prospects[1].log_score);
+  }
+  return why;
+}
+
+// What was known of the run that the horizon puts first, and which one it was preferred to.
+Rationale reasons_for_run(const History& history,
+                          const Models& models,
+                          const std::vector<Candidate>& candidates,
+                          const Horizon& horizon) {
+  const PlannedRun& next = horizon.next();
+  Rationale why{.rule = "best expected improvement per cost of the horizon", .numbers = {}};
+  const auto tell = [&](const char* name, double value) { why.numbers.emplace_back(name, value); };
+  const bool has_value = history.incumbent().has_value();
+  if (has_value) {
+    tell("predicted", models.to_user(history, next.mean));
+    tell("sd", models.observed_sd(next.mean, next.sd));
+  }
+  tell("stop", next.until);
+  tell("cost_to_stop", next.cost);
+  tell("cost_log_sd", models.cost.log_sd(next.x));
+  tell("log_ei_per_cost", next.log_improvement_per_cost);
+  if (has_value) {
+    tell("ei_per_cost", in_units_of_metric(models, next.log_improvement_per_cost));
+    tell("incumbent", models.to_user(history, models.best));
+    tell("gap", models.scale.warp.gap);
+  }
+  tell("horizon", static_cast<double>(horizon.runs.size()));
+  tell("budget_after_horizon", horizon.budget_left);
+  if (const PlannedRun* second = runner_up(horizon)) {
+    const Candidate* candidate =
+        second->candidate >= 0 ? &candidates[static_cast<std::size_t>(second->candidate)] : nullptr;
+    const bool known = candidate && candidate->trial;
+    tell("preferred_to", known ? static_cast<double>(index(*candidate->trial)) : -1.0);
+    tell("its_log_ei_per_cost", second->log_improvement_per_cost);
+  }
+  return why;
+}
+
 }  // namespace
 
 Bapi::Bapi(const PolicySpec& spec) : name_(spec.name), options_(bapi_options(spec)) {}
@@ -230,37 +308,7 @@ Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng)
           ? first
           : std::max(chosen.done + 1, static_cast<Epoch>(std::llround(options_.rung_ratio * chosen.done)));
   const Epoch until = std::min(rung, best.until);
-  // Told to the user is the wider band of the model, which comes true more often.
-  const Rows end = Rows::of_curve(chosen.x, {best.until}, history.spec().epochs.max, chosen.group);
-  const double model_sd = std::sqrt(gp.predict(end).variance[0]);
-  Rationale why{.rule = "best expected improvement per cost to finish", .numbers = {}};
-  const auto tell = [&](const char* name, double value) { why.numbers.emplace_back(name, value); };
-  // Without a value so far there is nothing to predict from: the model only knows what to keep away from.
-  const bool has_value = history.incumbent().has_value();
-  if (has_value) {
-    tell("predicted", models.to_user(history, best.mean));
-    tell("sd", models.observed_sd(best.mean, model_sd));
-  }
-  tell("at_epoch", best.until);
-  if (has_value) {
-    const double epsilon = stop_tolerance(history, models, options_);
-    tell("stop", stop_of(history, models, chosen.x, chosen.group, chosen.done, epsilon));
-  }
-  tell("cost_to_finish", best.cost);
-  tell("cost_log_sd", models.cost.log_sd(chosen.x));
-  tell("log_ei_per_cost", best.log_score);
-  if (has_value) {
-    tell("ei_per_cost", in_units_of_metric(models, best.log_score));
-    tell("incumbent", models.to_user(history, models.best));
-    tell("target", models.to_user(history, target));
-    tell("gap", models.scale.warp.gap);
-  }
-  tell("candidates", static_cast<double>(prospects.size()));
-  if (prospects.size() > 1) {
-    const Candidate& second = candidates[prospects[1].candidate];
-    tell("preferred_to", second.trial ? static_cast<double>(index(*second.trial)) : -1.0);
-    tell("its_log_ei_per_cost", prospects[1].log_score);
-  }
+  Rationale why = reasons_for_rung(history, models, gp, candidates, prospects, target, options_);
   const Cost expected = cost_to(history, models, chosen.x, chosen.done, until);
   return train(chosen, until, expected, std::move(why));
 }
@@ -329,31 +377,7 @@ Decision Bapi::follow_plan(const History& history, const Models& models, Rng& rn
   const Candidate chosen = next.candidate >= 0 ? candidates[static_cast<std::size_t>(next.candidate)]
                                                : new_candidate(history, spec.space.decode(next.x), 0);
   const Epoch until = std::min(next.until, next.from + block(spec));
-  Rationale why{.rule = "best expected improvement per cost of the horizon", .numbers = {}};
-  const auto tell = [&](const char* name, double value) { why.numbers.emplace_back(name, value); };
-  const bool has_value = history.incumbent().has_value();
-  if (has_value) {
-    tell("predicted", models.to_user(history, next.mean));
-    tell("sd", models.observed_sd(next.mean, next.sd));
-  }
-  tell("stop", next.until);
-  tell("cost_to_stop", next.cost);
-  tell("cost_log_sd", models.cost.log_sd(next.x));
-  tell("log_ei_per_cost", next.log_improvement_per_cost);
-  if (has_value) {
-    tell("ei_per_cost", in_units_of_metric(models, next.log_improvement_per_cost));
-    tell("incumbent", models.to_user(history, models.best));
-    tell("gap", models.scale.warp.gap);
-  }
-  tell("horizon", static_cast<double>(horizon.runs.size()));
-  tell("budget_after_horizon", horizon.budget_left);
-  if (const PlannedRun* second = runner_up(horizon)) {
-    const Candidate* candidate =
-        second->candidate >= 0 ? &candidates[static_cast<std::size_t>(second->candidate)] : nullptr;
-    const bool known = candidate && candidate->trial;
-    tell("preferred_to", known ? static_cast<double>(index(*candidate->trial)) : -1.0);
-    tell("its_log_ei_per_cost", second->log_improvement_per_cost);
-  }
+  Rationale why = reasons_for_run(history, models, candidates, horizon);
   why.numbers.insert(why.numbers.end(), ended.numbers.begin(), ended.numbers.end());
   const Cost cost = cost_to(history, models, next.x, next.from, until);
   return train(chosen, until, cost, std::move(why));
