@@ -104,6 +104,29 @@ TEST(Horizon, PrefersACheapResumedRunToAnEqualNewOne) {
   EXPECT_EQ(horizon.next().cost, 30.0);
 }
 
+// A long list of which all but the least promising have flattened out: that one still gets its turn.
+TEST(Horizon, OthersMoveUpWhereTheBestOfTheListAreFinished) {
+  const Setting s = setting(5);
+  HorizonProblem p = problem(s, 1000.0);
+  p.new_configurations = NewConfigurations::none;
+  std::vector<RunCandidate> list;
+  std::vector<double> alone;  // what each adds by itself
+  for (int i = 0; i < 100; ++i) {
+    list.push_back({Eigen::Vector2d((i % 10) / 10.0, i / 100.0), -1 - i, 0});
+    p.candidates = {list.back()};
+    Rng rng(6);
+    alone.push_back(plan_horizon(p, quick(), rng).runs.at(0).score);
+  }
+  const auto least = std::min_element(alone.begin(), alone.end()) - alone.begin();
+  for (int i = 0; i < 100; ++i) list[static_cast<std::size_t>(i)].trained = i == least ? 0 : kMaxEpoch - 1;
+  p.candidates = list;
+  Rng rng(6);
+  const Horizon horizon = plan_horizon(p, quick(), rng);
+  ASSERT_EQ(horizon.runs.size(), 1u);
+  EXPECT_EQ(horizon.next().candidate, least);
+  EXPECT_EQ(horizon.end, HorizonEnd::nothing_left);
+}
+
 TEST(Horizon, CostPerUnitIsNotMaximisedByTrivialShortRuns) {
   // With a sensible tolerance the planned runs are long: a one-epoch run is cheap, but its stop is not the plateau.
   int longest = 0;

@@ -94,35 +94,49 @@ class Planner {
     return Rows::of_curve(x, {epoch}, problem_.max_epoch, group);
   }
 
-  // Adds the next run, or says why there is none.
+  // Adds the next run, or says why there is none. Only the best of the list are ranked: while there are finished or
+  // unaffordable ones among them, others move up in their place.
   std::optional<HorizonEnd> add_run(Horizon& horizon) {
     bool too_expensive = false;
-    for (const Option& option : ranked_options()) {
-      const MonotoneGp posterior(problem_.model, Constraint::on_slopes(slopes_, option.x, option.group));
-      PlannedRun run = planned(option, posterior);
-      if (run.until <= run.from) {
-        if (option.candidate >= 0) open_[static_cast<std::size_t>(option.candidate)] = false;
-        continue;  // finished: nothing to gain
+    bool others_move_up = true;
+    while (others_move_up) {
+      others_move_up = false;
+      for (const Option& option : ranked_options()) {
+        const MonotoneGp posterior(problem_.model, Constraint::on_slopes(slopes_, option.x, option.group));
+        PlannedRun run = planned(option, posterior);
+        bool worth_it = run.until > run.from;  // else it is finished, and nothing is to gain
+        if (worth_it && run.cost > horizon.budget_left) {
+          too_expensive = true;
+          const bool may_shorten = horizon.runs.empty() && options_.unaffordable == Unaffordable::shorten;
+          if (!may_shorten) return HorizonEnd::budget_spent;
+          worth_it = shorten(run, horizon.budget_left);
+        }
+        close(option);
+        if (worth_it) {
+          append(std::move(run), posterior, horizon);
+          return std::nullopt;
+        }
+        others_move_up = others_move_up || option.candidate >= 0;
       }
-      if (run.cost > horizon.budget_left) {
-        too_expensive = true;
-        const bool may_shorten = horizon.runs.empty() && options_.unaffordable == Unaffordable::shorten;
-        if (!may_shorten) return HorizonEnd::budget_spent;
-        if (!shorten(run, horizon.budget_left)) continue;
-      }
-      predict(run, posterior);
-      run.score = batch_.add(rows_at(option.x, option.group, problem_.max_epoch));
-      horizon.least_log_probability = std::min(horizon.least_log_probability, posterior.log_probability());
-      horizon.budget_left -= run.cost;
-      if (option.candidate >= 0) {
-        open_[static_cast<std::size_t>(option.candidate)] = false;
-      } else {
-        planned_.push_back(option.x);
-      }
-      horizon.runs.push_back(std::move(run));
-      return std::nullopt;
     }
     return too_expensive ? HorizonEnd::budget_spent : HorizonEnd::nothing_left;
+  }
+
+  // It is not looked at again: planned, finished, or more than the budget pays.
+  void close(const Option& option) {
+    if (option.candidate >= 0) {
+      open_[static_cast<std::size_t>(option.candidate)] = false;
+    } else {
+      planned_.push_back(option.x);
+    }
+  }
+
+  void append(PlannedRun run, const MonotoneGp& posterior, Horizon& horizon) {
+    predict(run, posterior);
+    run.score = batch_.add(rows_at(run.x, run.group, problem_.max_epoch));
+    horizon.least_log_probability = std::min(horizon.least_log_probability, posterior.log_probability());
+    horizon.budget_left -= run.cost;
+    horizon.runs.push_back(std::move(run));
   }
 
   std::vector<Option> ranked_options() {
