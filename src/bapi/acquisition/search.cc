@@ -101,6 +101,24 @@ Matrix screen_points(int dimensions, const Matrix& anchors, int count, const Dec
   return decoded(std::move(points), decode);
 }
 
+Matrix free_screen_points(int dimensions,
+                          const Matrix& anchors,
+                          int count,
+                          const Decoder& decode,
+                          const std::function<bool(const Vector&)>& is_taken,
+                          Rng& rng) {
+  constexpr int kScreens = 4;
+  for (int i = 0; i < kScreens; ++i) {
+    const Matrix all = screen_points(dimensions, anchors, count, decode, rng);
+    std::vector<Eigen::Index> free;
+    for (Eigen::Index k = 0; k < all.cols(); ++k) {
+      if (!is_taken(all.col(k))) free.push_back(k);
+    }
+    if (!free.empty()) return all(Eigen::all, free);
+  }
+  return Matrix(dimensions, 0);
+}
+
 std::vector<ScoredPoint> search_cube(const SearchObjective& objective,
                                      int dimensions,
                                      const Matrix& anchors,

@@ -61,6 +61,14 @@ std::vector<ScoredPoint> search_cube(const SearchObjective& objective,
 // Its screen: so many points spread over the cube, the anchors and points near them, all valid.
 Matrix screen_points(int dimensions, const Matrix& anchors, int count, const Decoder& decode, Rng& rng);
 
+// Those of its points that are not taken; of another such screen, up to a few, if all of them are. May be empty.
+Matrix free_screen_points(int dimensions,
+                          const Matrix& anchors,
+                          int count,
+                          const Decoder& decode,
+                          const std::function<bool(const Vector&)>& is_taken,
+                          Rng& rng);
+
 // The same with a screen of the caller's own, d x m, of valid points; options.raw_points does not matter.
 std::vector<ScoredPoint> search_among(const SearchObjective& objective,
                                       const Matrix& screen,

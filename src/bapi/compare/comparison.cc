@@ -49,10 +49,14 @@ void Comparison::validate() const {
   }
 }
 
+bool Comparison::charges_decisions_on(const CurveTable& table) const {
+  return overhead != OverheadCharge::none && table.cost_unit == "s";
+}
+
 std::vector<std::string> Comparison::free_tables() const {
   std::vector<std::string> names;
   for (const CurveTable& table : tables) {
-    if (overhead != OverheadCharge::none && table.cost_unit != "s") names.push_back(table.name);
+    if (overhead != OverheadCharge::none && !charges_decisions_on(table)) names.push_back(table.name);
   }
   return names;
 }

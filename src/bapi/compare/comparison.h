@@ -46,6 +46,8 @@ struct Comparison {
   // no finite value or runs that cost nothing.
   void validate() const;
 
+  bool charges_decisions_on(const CurveTable& table) const;
+
   // Tables on which decisions are free although overheads are charged, since their cost is not in seconds.
   std::vector<std::string> free_tables() const;
 };

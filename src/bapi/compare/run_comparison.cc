@@ -59,7 +59,7 @@ std::vector<std::pair<double, double>> normalised(const SimulationSummary& summa
 
 // What the decisions since the last segment began delay the next one by.
 std::function<Cost()> charge_of(TimedPolicy& timed, const RunKey& key, const Comparison& comparison) {
-  if (comparison.overhead == OverheadCharge::none || table_of(key, comparison).cost_unit != "s") return {};
+  if (!comparison.charges_decisions_on(table_of(key, comparison))) return {};
   std::optional<OverheadModel> model;
   if (comparison.overhead == OverheadCharge::modelled) model = comparison.models.at(key.policy);
   return [&timed, model] {

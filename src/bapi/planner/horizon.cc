@@ -213,20 +213,16 @@ class Planner {
     screened_ = batch_.prepare_values(values_of(screen_, kScreenGroup));
   }
 
-  // Points of the cube that are new: one draw of them, or some more where nearly everything is taken.
+  // Points of the cube that are new.
   Matrix new_points() const {
-    constexpr int kScreens = 4;
-    const int dimensions = static_cast<int>(problem_.model.rows().dim());
     Rng stream = rng_.fork("search");
-    for (int i = 0; i < kScreens; ++i) {
-      const Matrix all = screen_points(dimensions, anchors(), options_.search.raw_points, problem_.decode, stream);
-      std::vector<Eigen::Index> is_new;
-      for (Eigen::Index k = 0; k < all.cols(); ++k) {
-        if (!is_taken(all.col(k))) is_new.push_back(k);
-      }
-      if (!is_new.empty()) return all(Eigen::all, is_new);
-    }
-    return Matrix(dimensions, 0);
+    return free_screen_points(
+        static_cast<int>(problem_.model.rows().dim()),
+        anchors(),
+        options_.search.raw_points,
+        problem_.decode,
+        [&](const Vector& x) { return is_taken(x); },
+        stream);
   }
 
   // What the kept points of the screen add to the runs planned so far; a point that is one of these is out.

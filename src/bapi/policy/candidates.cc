@@ -27,6 +27,8 @@ std::vector<Candidate> untried_rows(const History& history) {
   return candidates;
 }
 
+bool can_be_listed(const StudySpec& spec) { return !spec.pool.empty() || is_small(spec.space); }
+
 std::optional<std::vector<Candidate>> untried_list(const History& history) {
   if (!history.spec().pool.empty()) return untried_rows(history);
   std::optional<std::vector<Config>> configs = untried_in_small_space(history);

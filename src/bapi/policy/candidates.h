@@ -24,7 +24,10 @@ std::vector<Candidate> paused_candidates(const History& history);
 // Every row of the study's pool that has not been tried.
 std::vector<Candidate> untried_rows(const History& history);
 
-// Every configuration that has not been tried, where they can be listed: of the pool, or of a small finite space.
+// Whether every configuration can be listed: there is a pool, or the space is finite and small.
+bool can_be_listed(const StudySpec& spec);
+
+// Every configuration that has not been tried, where they can be listed.
 std::optional<std::vector<Candidate>> untried_list(const History& history);
 
 // A new configuration. `offset` tells new candidates of one decision apart.

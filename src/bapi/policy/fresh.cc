@@ -46,6 +46,8 @@ bool is_tried(const History& history, const Config& config) {
       history.trials().begin(), history.trials().end(), [&](const Trial& trial) { return trial.config == config; });
 }
 
+bool is_small(const Space& space) { return space.all(kMostListed).has_value(); }
+
 std::optional<std::vector<Config>> untried_in_small_space(const History& history) {
   return untried_of_at_most(history, kMostListed);
 }

@@ -15,6 +15,9 @@ std::optional<Config> fresh_config(const History& history);
 
 bool is_tried(const History& history, const Config& config);
 
+// Whether a space has so few configurations that it is searched by listing them.
+bool is_small(const Space& space);
+
 // Every configuration of a space without a pool that has not been tried, if the space is small enough to be listed.
 std::optional<std::vector<Config>> untried_in_small_space(const History& history);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "bapi/acquisition/improvement.h"
+#include "bapi/policy/fresh.h"
 #include "bapi/policy/new_configs.h"
 #include "bapi/policy/rungs.h"
 
@@ -52,9 +53,7 @@ std::optional<Candidate> NewConfigurations::nearest(const Vector& x) const {
     return rows_[static_cast<std::size_t>(row)];
   }
   Config config = history_.spec().space.decode(x);
-  const bool tried = std::any_of(
-      history_.trials().begin(), history_.trials().end(), [&](const Trial& trial) { return trial.config == config; });
-  if (tried) return std::nullopt;
+  if (is_tried(history_, config)) return std::nullopt;
   return new_candidate(history_, std::move(config), 0);
 }
 

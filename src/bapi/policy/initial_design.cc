@@ -52,10 +52,6 @@ bool InitialDesign::fits_its_share(const History& history) const {
   return budget.spent() + still_to_pay(history, *per_epoch) < share;
 }
 
-Epoch InitialDesign::next_until(const History& history) const {
-  return std::ssize(history.trials()) < full_runs ? history.spec().epochs.max : first_rung(history.spec());
-}
-
 Epoch InitialDesign::first_rung(const StudySpec& spec) const {
   return std::max(spec.epochs.min, share_of(epochs, spec.epochs.max));
 }
@@ -63,8 +59,9 @@ Epoch InitialDesign::first_rung(const StudySpec& spec) const {
 Decision InitialDesign::next(const History& history) const {
   const std::optional<Config> config = fresh_config(history);
   if (!config) return nothing_to_do(history, kPoolExhausted);
+  const bool full = std::ssize(history.trials()) < full_runs;
   return Start{.config = *config,
-               .until = next_until(history),
+               .until = full ? history.spec().epochs.max : first_rung(history.spec()),
                .expected_cost = 0.0,
                .why = {.rule = kInitialDesign, .numbers = {{"run", static_cast<double>(history.trials().size())}}}};
 }

@@ -23,7 +23,6 @@ struct InitialDesign {
 
  private:
   bool fits_its_share(const History& history) const;
-  Epoch next_until(const History& history) const;
 };
 
 }  // namespace bapi

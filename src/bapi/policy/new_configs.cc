@@ -29,23 +29,6 @@ Vector log_improvements(const ExactGp& gp, const Rows& rows, double best) {
   return values;
 }
 
-// Where a search begins: points of the cube, most of them spread over it, that are valid and have not been tried.
-Matrix untried_screen(const History& history, const Decoder& decode, Rng& rng) {
-  constexpr int kAnchors = 3;
-  constexpr int kScreens = 4;  // a space of which nearly everything has been tried may need more than one
-  const Space& space = history.spec().space;
-  const Matrix anchors = best_tried(history, kAnchors);
-  for (int i = 0; i < kScreens; ++i) {
-    const Matrix all = screen_points(space.encoded_dim(), anchors, SearchOptions{}.raw_points, decode, rng);
-    std::vector<Eigen::Index> untried;
-    for (Eigen::Index k = 0; k < all.cols(); ++k) {
-      if (!is_tried(history, space.decode(all.col(k)))) untried.push_back(k);
-    }
-    if (!untried.empty()) return all(Eigen::all, untried);
-  }
-  return Matrix(space.encoded_dim(), 0);
-}
-
 }  // namespace
 
 Vector nearest_valid(const Space& space, const Vector& x) { return space.encode(space.decode(x)); }
@@ -81,7 +64,14 @@ std::vector<Candidate> new_configs(const History& history, const ExactGp& gp, do
     if (is_tried(history, config)) return;
     candidates.push_back(new_candidate(history, std::move(config), static_cast<int>(candidates.size())));
   };
-  const Matrix screen = untried_screen(history, decode, rng);
+  constexpr int kAnchors = 3;
+  const Matrix screen = free_screen_points(
+      space.encoded_dim(),
+      best_tried(history, kAnchors),
+      SearchOptions{}.raw_points,
+      decode,
+      [&](const Vector& x) { return is_tried(history, space.decode(x)); },
+      rng);
   if (screen.cols() > 0) {
     for (const ScoredPoint& point : search_among(objective, screen, decode, {})) add(space.decode(point.x));
   }

@@ -79,7 +79,7 @@ Horizon plan_study(const History& history,
       .cost = [&](const Vector& x, Epoch done, Epoch until) { return cost_to(history, models, x, done, until); },
       .candidates = {},
       .pending = pending_runs(history, models, epsilon),
-      .new_configurations = untried_list(history) ? NewConfigurations::none : NewConfigurations::from_cube,
+      .new_configurations = can_be_listed(spec) ? NewConfigurations::none : NewConfigurations::from_cube,
       .decode = [&](const Vector& x) { return nearest_valid(spec.space, x); }};
   if (problem.new_configurations == NewConfigurations::from_cube) {
     for (const Trial& trial : history.trials()) problem.taken.push_back(spec.space.encode(trial.config));

@@ -21,7 +21,7 @@ Epoch stop_of(const History& history, const Models& models, const Vector& x, int
 // What a configuration still costs to `until`: only the further epochs where the program keeps checkpoints.
 Cost cost_to(const History& history, const Models& models, const Vector& x, Epoch done, Epoch until);
 
-// Everything that could be trained next, but for new configurations that cannot be listed (see untried_list()).
+// Everything that could be trained next, but for new configurations that cannot be listed (see can_be_listed()).
 std::vector<Candidate> listed_candidates(const History& history);
 
 // The greedy horizon within `budget`, running trials being pending. Candidates are those of listed_candidates(); new

@@ -38,7 +38,7 @@ std::vector<Candidate> candidates_of(const History& history, const ExactGp& gp, 
   std::vector<Candidate> candidates = paused_candidates(history);
   Rng search = rng.fork("new configurations");
   for (Candidate& candidate : new_configs(history, gp, best, search)) candidates.push_back(std::move(candidate));
-  if (untried_list(history)) return candidates;
+  if (can_be_listed(history.spec())) return candidates;
   Rng uniform = rng.fork("uniform configurations");
   for (int i = 0; i < kUniformCandidates; ++i) {
     Config config = history.spec().space.sample(uniform);
