@@ -141,6 +141,28 @@ TEST(Horizon, CostPerUnitIsNotMaximisedByTrivialShortRuns) {
   EXPECT_GT(longest, 10);
 }
 
+// Else runs near their stop, whose next epoch costs next to nothing, creep on one epoch at a time before all others.
+TEST(Horizon, NoRunIsPlannedToEndBeforeItsFirstLook) {
+  const Setting s = setting(5);
+  HorizonProblem p = problem(s, 1000.0);
+  p.new_configurations = NewConfigurations::none;
+  p.epsilon = 100.0;  // everything is flat
+  p.candidates = {{s.data.x.row(0), 0, 20}, {s.data.x.row(1), 1, 45}, {Vector::Constant(2, 0.45), -1, 0}};
+  Rng rng(6);
+  for (const PlannedRun& run : plan_horizon(p, quick(), rng).runs) EXPECT_EQ(run.until, 1) << "only what is new";
+  p.first_look = 10;
+  const Horizon horizon = plan_horizon(p, quick(), rng);
+  ASSERT_EQ(horizon.runs.size(), 3u);
+  for (const PlannedRun& run : horizon.runs) {
+    EXPECT_EQ(run.until, std::min(run.from + 10, kMaxEpoch));
+    EXPECT_EQ(run.cost, run.until - run.from);
+  }
+  p.budget = 4.0;
+  const Horizon part = plan_horizon(p, quick(), rng);
+  ASSERT_EQ(part.runs.size(), 1u);
+  EXPECT_EQ(part.next().until, part.next().from + 4) << "but for what the budget does not pay";
+}
+
 TEST(Horizon, ChoosesTheLargestImprovementPerCost) {
   const Setting s = setting(7);
   Rng rng(8);
@@ -300,6 +322,9 @@ TEST(Horizon, RefusesWhatMakesNoSense) {
   Rng rng(20);
   HorizonProblem p = problem(s, 10.0);
   p.epsilon = -1.0;
+  EXPECT_THROW(plan_horizon(p, quick(), rng), InvalidInput);
+  p.epsilon = 0.0;
+  p.first_look = -1;
   EXPECT_THROW(plan_horizon(p, quick(), rng), InvalidInput);
   HorizonOptions options = quick();
   options.length = 0;

@@ -211,6 +211,25 @@ TEST(Bapi, PausedTrialsCompeteWithNewOnes) {
   EXPECT_GT(resumed, 3);
 }
 
+// Near its stop or not, a run is not taken up for less than a block of epochs while the budget pays for one.
+TEST(Bapi, PlanLoopTakesUpRunsForAWholeBlock) {
+  const CurveTable table = test::small_table(40, 20);
+  const PolicySpec spec{.name = "bapi-4"};
+  const SimulationSummary summary = run(table, spec, {.budget = 500.0, .seed = 1});
+  History history(study_of(table, 500.0, spec, 1, 1));
+  int taken_up = 0;
+  for (const StoredEvent& stored : summary.events) {
+    const auto* r = std::get_if<TrialResumed>(&stored.event);
+    const bool by_plan = r && r->why.rule == "best expected improvement per cost of the horizon";
+    if (by_plan && history.budget().remaining() > 20.0) {
+      ++taken_up;
+      EXPECT_EQ(r->until, std::min(history.trial(r->trial).curve.last_epoch() + 4, 20));  // a fifth of 20
+    }
+    history.apply(stored.event);
+  }
+  EXPECT_GT(taken_up, 3);
+}
+
 TEST(Bapi, PlanLoopLooksEveryBlockAndNeverStepsBack) {
   const CurveTable table = test::small_table(40, 20);
   const SimulationSummary summary = run(table, {.name = "bapi-4"}, {.budget = 500.0, .seed = 1});
@@ -219,7 +238,8 @@ TEST(Bapi, PlanLoopLooksEveryBlockAndNeverStepsBack) {
     if (const auto* m = std::get_if<Measured>(&stored.event)) reached[index(m->trial)] = m->measurement.epoch;
     if (const auto* r = std::get_if<TrialResumed>(&stored.event)) {
       EXPECT_GT(r->until, reached[index(r->trial)]);
-      EXPECT_LE(r->until, reached[index(r->trial)] + 4);  // a fifth of 20
+      const Epoch block = r->why.rule == kInitialDesign ? 20 : 4;  // a fifth of 20
+      EXPECT_LE(r->until, reached[index(r->trial)] + block);
     }
   }
 }

@@ -19,11 +19,17 @@ class InitialDesignTest : public testing::Test {
     return id;
   }
 
-  void report(TrialId id, Epoch epoch, Cost cost) { history_.apply(Measured{id, {epoch, 0.5, cost}}); }
+  void resume(const Resume& resume) {
+    history_.apply(TrialResumed{.trial = resume.trial, .until = resume.until, .why = resume.why});
+  }
 
-  void finish(const Start& decided, Cost epoch_cost) {
+  void report(TrialId id, Epoch epoch, Cost cost, double value = 0.5) {
+    history_.apply(Measured{id, {epoch, value, cost}});
+  }
+
+  void finish(const Start& decided, Cost epoch_cost, double value = 0.5) {
     const TrialId id = start(decided);
-    for (Epoch t = 1; t <= decided.until; ++t) report(id, t, epoch_cost);
+    for (Epoch t = 1; t <= decided.until; ++t) report(id, t, epoch_cost, value);
     history_.apply(SegmentDone{id});
   }
 
@@ -32,15 +38,54 @@ class InitialDesignTest : public testing::Test {
 };
 
 TEST_F(InitialDesignTest, HasOneRunMoreThanParametersAndFollowsTheSharedSequence) {
-  const InitialDesign design{.full_runs = 1};
+  const InitialDesign design;
   for (int run = 0; run < 2; ++run) {
     ASSERT_TRUE(design.unfinished(history_));
     const Start start = std::get<Start>(design.next(history_));
     EXPECT_EQ(start.config, fresh_config(history_));
-    EXPECT_EQ(start.until, run == 0 ? 20 : 2);
+    EXPECT_EQ(start.until, 2);
     finish(start, 1.0);
   }
   EXPECT_FALSE(design.unfinished(history_));
+}
+
+TEST_F(InitialDesignTest, TheBestRunsAreTrainedOnToTheEnd) {
+  const InitialDesign design{.runs = 4, .full_runs = 2};
+  for (const double value : {0.3, 0.9, 0.1, 0.7}) finish(std::get<Start>(design.next(history_)), 0.1, value);
+  for (const std::int64_t best : {1, 3}) {
+    ASSERT_TRUE(design.unfinished(history_));
+    const Resume further = std::get<Resume>(design.next(history_));
+    EXPECT_EQ(further.trial, TrialId{best});
+    EXPECT_EQ(further.until, 20);
+    EXPECT_EQ(further.why.rule, kInitialDesign);
+    resume(further);
+  }
+  EXPECT_FALSE(design.unfinished(history_));
+}
+
+TEST_F(InitialDesignTest, WhichAreTheBestIsNotDecidedBeforeAllHaveHadTheirEpochs) {
+  const InitialDesign design{.runs = 2, .full_runs = 1};
+  finish(std::get<Start>(design.next(history_)), 0.1, 0.5);
+  const TrialId late = start(std::get<Start>(design.next(history_)));
+  ASSERT_TRUE(design.unfinished(history_));
+  EXPECT_TRUE(std::holds_alternative<Wait>(design.next(history_)));
+  for (Epoch t = 1; t <= 2; ++t) report(late, t, 0.1, 0.8);
+  history_.apply(SegmentDone{late});
+  EXPECT_EQ(std::get<Resume>(design.next(history_)).trial, late);
+}
+
+TEST_F(InitialDesignTest, TheNextBestTakesThePlaceOfAFailedOne) {
+  const InitialDesign design{.runs = 2, .full_runs = 1};
+  finish(std::get<Start>(design.next(history_)), 0.1, 0.5);
+  finish(std::get<Start>(design.next(history_)), 0.1, 0.8);
+  resume(std::get<Resume>(design.next(history_)));
+  history_.apply(TrialFailed{.trial = TrialId{1}, .message = "crashed"});
+  ASSERT_TRUE(design.unfinished(history_));
+  const Resume second = std::get<Resume>(design.next(history_));
+  EXPECT_EQ(second.trial, TrialId{0});
+  resume(second);
+  history_.apply(TrialFailed{.trial = TrialId{0}, .message = "crashed"});
+  EXPECT_FALSE(design.unfinished(history_)) << "there is none left to train on";
 }
 
 TEST_F(InitialDesignTest, EndsWhereItsShareOfTheBudgetIsSpent) {

@@ -310,8 +310,9 @@ class Planner {
   }
 
   PlannedRun planned(const Option& option, const MonotoneGp& posterior) const {
+    const Epoch earliest = std::max(problem_.min_epoch, option.trained + problem_.first_look);
     const StopRule rule{.epsilon = problem_.epsilon,
-                        .min_epoch = std::max(problem_.min_epoch, option.trained),
+                        .min_epoch = std::min(earliest, problem_.max_epoch),
                         .max_epoch = problem_.max_epoch};
     PlannedRun run;
     run.x = option.x;
@@ -377,6 +378,7 @@ void HorizonProblem::validate() const {
   require(min_epoch >= 1 && min_epoch <= max_epoch,
           fmt::format("horizon: epochs from {} to {}, must be at least 1 and in order", min_epoch, max_epoch));
   require(epsilon >= 0.0, fmt::format("horizon.epsilon = {}, must not be negative", epsilon));
+  require(first_look >= 0, fmt::format("horizon.first_look = {}, must not be negative", first_look));
   require(static_cast<bool>(cost), "horizon: no cost function");
 }
 

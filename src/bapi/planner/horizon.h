@@ -38,6 +38,7 @@ struct HorizonProblem {
   Epoch min_epoch = 1;
   Epoch max_epoch = 1;
   double epsilon = 0.0;  // of conservative stopping, standardised
+  Epoch first_look = 0;  // further epochs before a run is looked at: none is planned to end earlier
   Cost budget = 0.0;     // what may still be planned
 
   // Cost of epochs done + 1 .. until of the configuration x.

@@ -333,7 +333,7 @@ Bapi::Look Bapi::look_at(const Trial& trial, const History& history, const Model
                             {"incumbent", models.to_user(history, check.best)},
                             {"sd_now", check.sd_now * models.scale.slope(check.mean_at_stop)},
                             {"kappa", options_.kappa}}};
-  const Epoch next = next_check(now, check.stop, block(spec));
+  const Epoch next = next_check(now, check.stop, block_of(spec, options_));
   const Cost cost = next > now ? cost_to(history, models, x, now, next) : 0.0;
   const bool affordable = cost <= history.budget().remaining();
   if (!check.terminate && next > now && affordable) {
@@ -376,15 +376,11 @@ Decision Bapi::follow_plan(const History& history, const Models& models, Rng& rn
   const PlannedRun& next = horizon.next();
   const Candidate chosen = next.candidate >= 0 ? candidates[static_cast<std::size_t>(next.candidate)]
                                                : new_candidate(history, spec.space.decode(next.x), 0);
-  const Epoch until = std::min(next.until, next.from + block(spec));
+  const Epoch until = std::min(next.until, next.from + block_of(spec, options_));
   Rationale why = reasons_for_run(history, models, candidates, horizon);
   why.numbers.insert(why.numbers.end(), ended.numbers.begin(), ended.numbers.end());
   const Cost cost = cost_to(history, models, next.x, next.from, until);
   return train(chosen, until, cost, std::move(why));
-}
-
-Epoch Bapi::block(const StudySpec& spec) const {
-  return std::max(1, static_cast<Epoch>(std::lround(options_.p * spec.epochs.max)));
 }
 
 }  // namespace bapi

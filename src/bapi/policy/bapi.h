@@ -36,7 +36,6 @@ class Bapi : public Policy {
     std::string in_words = {};
   };
   Look look_at(const Trial& trial, const History& history, const Models& models) const;
-  Epoch block(const StudySpec& spec) const;  // epochs between two looks
 
   // The paper's loop: what the trial whose block has just ended should do, and what to run otherwise.
   Decision follow_plan(const History& history, const Models& models, Rng& rng) const;

@@ -8,8 +8,8 @@
 namespace bapi {
 namespace {
 
-// The paper's loop and settings. Its initial design is not stated there: two full runs give asymptotes and epsilon
-// something to go by, the others run to 30 %.
+// The paper's loop and settings. Its initial design is not stated there: runs to 30 % of the epochs, and the two best
+// of them to the end, so that asymptotes are seen, and of good runs.
 BapiOptions paper(int horizon) {
   BapiOptions options;
   options.loop = BapiLoop::plan;
@@ -105,7 +105,7 @@ PolicyInfo bapi_info(const std::string& name) {
            "runs that a plan looks ahead, in the plan loop and in `bapi plan`; 1 to 16"},
           {"epsilon",
            d.epsilon ? fmt::format("{}", *d.epsilon) : "auto",
-           "tolerance of the conservative stop as a share of the range of values; auto or 0 to 1"},
+           "tolerance of the conservative stop as a share of the range of values, bad ones clipped; auto or 0 to 1"},
           {"p", fmt::format("{}", d.p), "share of all epochs between two looks at a run (plan loop); 0.01 to 1"},
           {"kappa", fmt::format("{}", d.kappa), "how uncertain a forecast may be to end a run (plan loop); 0.1 to 100"},
           {"rung_ratio",
@@ -125,7 +125,7 @@ PolicyInfo bapi_info(const std::string& name) {
           {"acquisition", word(d.acquisition), "score of a plan, in the plan loop and in `bapi plan`: ei, ucb or pi"},
           {"initial_runs", "auto", "runs before the first plan; auto (parameters + 1) or 1 to 1000"},
           {"initial_epochs", fmt::format("{}", d.initial_epochs), "share of all epochs that these get; 0.001 to 1"},
-          {"initial_full_runs", fmt::format("{}", d.initial_full_runs), "of these, trained to the end; 0 to 1000"},
+          {"initial_full_runs", fmt::format("{}", d.initial_full_runs), "of these, the best so many are trained on to the end; 0 to 1000"},
           {"initial_share", fmt::format("{}", d.initial_share), "of the budget that these may use; 0.01 to 1"},
           {"own_term", word(d.model.own_term), "what is not smooth in the parameters is a trial's own; on or off"},
           {"clip", word(d.model.clip), "raise values far below the median; on or off"},

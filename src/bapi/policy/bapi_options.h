@@ -45,7 +45,7 @@ struct BapiOptions {
   BatchScore acquisition = BatchScore::improvement;
 
   double initial_epochs = 0.1;  // share of all epochs that the initial runs get
-  int initial_full_runs = 0;    // of the initial runs, trained to the end instead
+  int initial_full_runs = 0;    // the best so many of them are trained on to the end
   int initial_runs = 0;         // 0: one more than there are parameters
   double initial_share = 0.25;  // of the budget that the initial runs may use at most
 

@@ -1,7 +1,9 @@
 #include "bapi/policy/initial_design.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
+#include <ranges>
 
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/rungs.h"
@@ -34,12 +36,30 @@ Cost still_to_pay(const History& history, Cost per_epoch) {
   return sum;
 }
 
+bool is_short_and_running(const Trial& trial, Epoch last) { return trial.segment_open && trial.until < last; }
+
+bool has_value(const Trial& trial) { return std::isfinite(trial.curve.best()); }
+
 }  // namespace
+
+std::ptrdiff_t InitialDesign::wanted(const StudySpec& spec) const { return runs > 0 ? runs : spec.space.unit_dim() + 1; }
 
 bool InitialDesign::unfinished(const History& history) const {
   if (history.trials().empty()) return true;
-  const int wanted = runs > 0 ? runs : history.spec().space.unit_dim() + 1;
-  return std::ssize(history.trials()) < wanted && fits_its_share(history);
+  const bool more = std::ssize(history.trials()) < wanted(history.spec()) || wants_full_run(history);
+  return more && fits_its_share(history);
+}
+
+bool InitialDesign::wants_full_run(const History& history) const {
+  const Epoch last = history.spec().epochs.max;
+  int full = 0;
+  bool can_be = false;  // one that is, or will be, waiting to be trained on
+  for (const Trial& trial : history.trials() | std::views::take(wanted(history.spec()))) {
+    const bool short_one = is_short_and_running(trial, last);
+    if (trial.state == TrialState::completed || (trial.segment_open && !short_one)) ++full;
+    if (short_one || (trial.state == TrialState::paused && has_value(trial))) can_be = true;
+  }
+  return full < full_runs && can_be;
 }
 
 bool InitialDesign::fits_its_share(const History& history) const {
@@ -57,13 +77,25 @@ Epoch InitialDesign::first_rung(const StudySpec& spec) const {
 }
 
 Decision InitialDesign::next(const History& history) const {
-  const std::optional<Config> config = fresh_config(history);
-  if (!config) return nothing_to_do(history, kPoolExhausted);
-  const bool full = std::ssize(history.trials()) < full_runs;
-  return Start{.config = *config,
-               .until = full ? history.spec().epochs.max : first_rung(history.spec()),
-               .expected_cost = 0.0,
-               .why = {.rule = kInitialDesign, .numbers = {{"run", static_cast<double>(history.trials().size())}}}};
+  const Epoch last = history.spec().epochs.max;
+  const auto run = [](std::ptrdiff_t number) {
+    return Rationale{.rule = kInitialDesign, .numbers = {{"run", static_cast<double>(number)}}};
+  };
+  if (std::ssize(history.trials()) < wanted(history.spec()) || !wants_full_run(history)) {
+    const std::optional<Config> config = fresh_config(history);
+    if (!config) return nothing_to_do(history, kPoolExhausted);
+    return Start{.config = *config,
+                 .until = first_rung(history.spec()),
+                 .expected_cost = 0.0,
+                 .why = run(std::ssize(history.trials()))};
+  }
+  const Trial* best = nullptr;
+  for (const Trial& trial : history.trials() | std::views::take(wanted(history.spec()))) {
+    if (is_short_and_running(trial, last)) return Wait{};  // it may become one of the best
+    if (trial.state != TrialState::paused || !has_value(trial)) continue;
+    if (!best || trial.curve.best() > best->curve.best()) best = &trial;
+  }
+  return Resume{.trial = best->id, .until = last, .expected_cost = 0.0, .why = run(index(best->id))};
 }
 
 }  // namespace bapi

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "bapi/policy/decision.h"
 #include "bapi/study/history.h"
 
@@ -11,17 +13,19 @@ inline constexpr const char* kInitialDesign = "initial design";  // the rule of 
 struct InitialDesign {
   int runs = 0;               // 0: one more than there are parameters
   double epochs = 0.1;        // share of all epochs that a run gets
-  int full_runs = 0;          // of the runs, the first so many are trained to the end instead
+  int full_runs = 0;          // of the runs, the best so many are trained on to the end once all have had theirs
   double budget_share = 1.0;  // no further run is begun once this share is spent; 1: no bound but the budget itself
 
-  // Whether a further run is wanted, and the share of the budget is not used up by what was spent and what is running,
-  // at the mean cost of an epoch so far. Before any cost is known every worker gets one run; the very first is always
-  // begun.
+  // Whether something of it is still to be begun, and the share of the budget is not used up by what was spent and what
+  // is running, at the mean cost of an epoch so far. Before any cost is known every worker gets one run; the very first
+  // is always begun.
   bool unfinished(const History& history) const;
   Epoch first_rung(const StudySpec& spec) const;  // epochs of a short run
-  Decision next(const History& history) const;    // a further run
+  Decision next(const History& history) const;    // a further run, or one of the best trained on
 
  private:
+  std::ptrdiff_t wanted(const StudySpec& spec) const;
+  bool wants_full_run(const History& history) const;
   bool fits_its_share(const History& history) const;
 };
 

@@ -334,7 +334,7 @@ Models fit_models(const History& history, const ModelOptions& options, Rng& rng)
   return {.gp = std::move(gp),
           .scale = response.scale,
           .best = response.y.maxCoeff(),
-          .range = std::max(1e-12, response.y.maxCoeff() - response.y.minCoeff()),
+          .range = std::max(1e-12, response.y.maxCoeff() - clip_level(response.y)),
           .fluctuation = typical_fluctuation(history, response.scale),
           .slopes = std::move(slopes),
           .cost = fit_cost(history, options, rng),

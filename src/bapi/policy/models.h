@@ -45,7 +45,7 @@ struct Models {
   ExactGp gp;              // rows: trials that reported, group = trial number; standardised values
   ResponseScale scale;     // of the values (to be maximised)
   double best = 0.0;       // best observed value, standardised
-  double range = 1.0;      // of the observed (clipped) values, standardised
+  double range = 1.0;      // of the observed values, bad ones clipped, standardised
   double fluctuation = 0;  // variance of a standardised value about the course of its curve, in the better trials
   SlopeConstraint slopes;  // for the monotone posterior
   CostModel cost;

@@ -1,6 +1,7 @@
 #include "bapi/policy/planning.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "bapi/planner/epsilon.h"
 #include "bapi/policy/new_configs.h"
@@ -35,6 +36,10 @@ std::vector<PendingRun> pending_runs(const History& history, const Models& model
 double stop_tolerance(const History& history, const Models& models, const BapiOptions& options) {
   if (options.epsilon) return *options.epsilon * models.range;
   return automatic_epsilon(retained_curves(models.gp), history.spec().epochs.max);
+}
+
+Epoch block_of(const StudySpec& spec, const BapiOptions& options) {
+  return std::max(1, static_cast<Epoch>(std::lround(options.p * spec.epochs.max)));
 }
 
 StopRule stop_rule(const History& history, Epoch trained, double epsilon) {
@@ -75,6 +80,7 @@ Horizon plan_study(const History& history,
       .min_epoch = spec.epochs.min,
       .max_epoch = spec.epochs.max,
       .epsilon = epsilon,
+      .first_look = options.loop == BapiLoop::plan ? block_of(spec, options) : 0,
       .budget = budget,
       .cost = [&](const Vector& x, Epoch done, Epoch until) { return cost_to(history, models, x, done, until); },
       .candidates = {},

@@ -13,6 +13,9 @@ namespace bapi {
 // Tolerance of conservative stops, standardised: the option, or from the retained points of the curves.
 double stop_tolerance(const History& history, const Models& models, const BapiOptions& options);
 
+// Epochs of a run between two looks at it (plan loop).
+Epoch block_of(const StudySpec& spec, const BapiOptions& options);
+
 StopRule stop_rule(const History& history, Epoch trained, double epsilon);
 
 // Where the forecast of a configuration flattens out.
