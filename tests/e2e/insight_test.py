@@ -216,7 +216,9 @@ class Simulate(EndToEnd):
         again = self.simulate(table, "--policy", "random", "--budget", "3full", "--seed", "1", "--workers", "2")
         for key in set(self.KEYS) - {"overhead_seconds"}:
             self.assertEqual(again[key], result[key])
-        self.assertIn("normalised_regret", self.bapi("simulate", table, "--budget", "60").stdout)
+        text = self.bapi("simulate", table, "--budget", "60").stdout
+        self.assertIn("normalised_regret", text)
+        self.assertRegex(text, "trajectory +[▁▂▃▄▅▆▇█ ]+\n")
         row = next(csv.DictReader(self.bapi("simulate", table, "--budget", "60", "-f", "csv").stdout.splitlines()))
         self.assertEqual(list(row), self.KEYS)
 

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 
 #include "bapi/base/error.h"
@@ -9,6 +12,7 @@
 #include "bapi/cli/policy_input.h"
 #include "bapi/cli/table_input.h"
 #include "bapi/policy/registry.h"
+#include "bapi/report/sparkline.h"
 #include "bapi/run/simulate.h"
 #include "bapi/run/table_budget.h"
 #include "bapi/run/timed_policy.h"
@@ -31,6 +35,17 @@ Cell trajectory_cell(const SimulationSummary& summary) {
   std::vector<Cell> points;
   for (const auto& [cost, best] : summary.trajectory) points.emplace_back(std::vector<Cell>{cost, best});
   return Cell(std::move(points));
+}
+
+// For people: the best value over the budget, in equal steps of cost.
+Cell trajectory_picture(const SimulationSummary& summary, Cost budget) {
+  constexpr int kWidth = 60;
+  std::vector<double> best(kWidth, std::numeric_limits<double>::quiet_NaN());
+  for (const auto& [cost, value] : summary.trajectory) {
+    const int step = std::clamp(static_cast<int>(std::ceil(kWidth * cost / budget)) - 1, 0, kWidth - 1);
+    std::fill(best.begin() + step, best.end(), value);
+  }
+  return Cell(sparkline(best, kWidth));
 }
 
 int run_simulation(const SimulateArguments& arguments) {
@@ -56,7 +71,9 @@ int run_simulation(const SimulateArguments& arguments) {
                          {"decisions", summary.decisions},
                          {"trials", summary.trials},
                          {"overhead_seconds", timed.seconds()},
-                         {"trajectory", trajectory_cell(summary)}};
+                         {"trajectory",
+                          format == Format::table ? trajectory_picture(summary, options.budget)
+                                                  : trajectory_cell(summary)}};
   print(render(record, format));
   note(fmt::format("ended: {}", summary.end));
   return kDone;
