@@ -38,6 +38,10 @@ Cost still_to_pay(const History& history, Cost per_epoch) {
 
 bool is_short_and_running(const Trial& trial, Epoch last) { return trial.segment_open && trial.until < last; }
 
+Rationale reason(std::int64_t run) {
+  return {.rule = kInitialDesign, .numbers = {{"run", static_cast<double>(run)}}};
+}
+
 bool has_value(const Trial& trial) { return std::isfinite(trial.curve.best()); }
 
 }  // namespace
@@ -77,25 +81,28 @@ Epoch InitialDesign::first_rung(const StudySpec& spec) const {
 }
 
 Decision InitialDesign::next(const History& history) const {
+  const bool all_begun = std::ssize(history.trials()) >= wanted(history.spec());
+  return all_begun && wants_full_run(history) ? full_run(history) : further_run(history);
+}
+
+Decision InitialDesign::further_run(const History& history) const {
+  const std::optional<Config> config = fresh_config(history);
+  if (!config) return nothing_to_do(history, kPoolExhausted);
+  return Start{.config = *config,
+               .until = first_rung(history.spec()),
+               .expected_cost = 0.0,
+               .why = reason(std::ssize(history.trials()))};
+}
+
+Decision InitialDesign::full_run(const History& history) const {
   const Epoch last = history.spec().epochs.max;
-  const auto run = [](std::ptrdiff_t number) {
-    return Rationale{.rule = kInitialDesign, .numbers = {{"run", static_cast<double>(number)}}};
-  };
-  if (std::ssize(history.trials()) < wanted(history.spec()) || !wants_full_run(history)) {
-    const std::optional<Config> config = fresh_config(history);
-    if (!config) return nothing_to_do(history, kPoolExhausted);
-    return Start{.config = *config,
-                 .until = first_rung(history.spec()),
-                 .expected_cost = 0.0,
-                 .why = run(std::ssize(history.trials()))};
-  }
   const Trial* best = nullptr;
   for (const Trial& trial : history.trials() | std::views::take(wanted(history.spec()))) {
     if (is_short_and_running(trial, last)) return Wait{};  // it may become one of the best
     if (trial.state != TrialState::paused || !has_value(trial)) continue;
     if (!best || trial.curve.best() > best->curve.best()) best = &trial;
   }
-  return Resume{.trial = best->id, .until = last, .expected_cost = 0.0, .why = run(index(best->id))};
+  return Resume{.trial = best->id, .until = last, .expected_cost = 0.0, .why = reason(index(best->id))};
 }
 
 }  // namespace bapi

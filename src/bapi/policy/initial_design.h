@@ -26,6 +26,8 @@ struct InitialDesign {
  private:
   std::ptrdiff_t wanted(const StudySpec& spec) const;
   bool wants_full_run(const History& history) const;
+  Decision further_run(const History& history) const;
+  Decision full_run(const History& history) const;  // of the best that is waiting, once all have had their epochs
   bool fits_its_share(const History& history) const;
 };
 
