@@ -8,14 +8,14 @@
 namespace bapi {
 namespace {
 
-// The paper's loop and settings. Its initial design is not stated there: runs to 30 % of the epochs, and the two best
+// The paper's loop and settings. Its initial design is not stated there: runs of one block of epochs, and the two best
 // of them to the end, so that asymptotes are seen, and of good runs.
 BapiOptions paper(int horizon) {
   BapiOptions options;
   options.loop = BapiLoop::plan;
   options.horizon = horizon;
   options.epsilon = 0.01;
-  options.initial_epochs = 0.3;
+  options.initial_epochs = options.p;
   options.initial_full_runs = 2;
   options.initial_share = 1.0;
   options.model.own_term = false;
