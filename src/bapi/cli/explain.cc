@@ -55,7 +55,11 @@ std::string prediction_text(const Rationale& why, const StudySpec& spec) {
   if (has_target(why)) {
     text += fmt::format(", the rest of the budget should reach {}", short_number(*why.number("target")));
   }
-  if (const auto stop = why.number("stop")) text += fmt::format("; it will have flattened out at epoch {}", *stop);
+  if (why.number("shortened")) {
+    text += "; the budget pays for no more";
+  } else if (const auto stop = why.number("stop")) {
+    text += fmt::format("; it will have flattened out by epoch {}", *stop);
+  }
   return text + ".\n";
 }
 

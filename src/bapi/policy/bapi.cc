@@ -247,6 +247,7 @@ Rationale reasons_for_run(const History& history,
     tell("sd", models.observed_sd(next.mean, next.sd));
   }
   tell("stop", next.until);
+  if (next.shortened) tell("shortened", 1.0);  // the budget pays for no more
   tell("cost_to_stop", next.cost);
   tell("cost_log_sd", models.cost.log_sd(next.x));
   tell("log_ei_per_cost", next.log_improvement_per_cost);
