@@ -60,20 +60,19 @@ int run_simulation(const SimulateArguments& arguments) {
                                   .workers = arguments.workers.value_or(1),
                                   .checkpoint = arguments.no_checkpoints ? Checkpoint::none : Checkpoint::kept};
   const SimulationSummary summary = simulate(table, spec, timed, options);
-  const Fields record = {{"policy", spec.name},
-                         {"table", table.name},
-                         {"seed", options.seed},
-                         {"budget", options.budget},
-                         {"spent", summary.spent},
-                         {"best", summary.best ? Cell(*summary.best) : Cell()},
-                         {"regret", summary.regret},
-                         {"normalised_regret", summary.normalised_regret},
-                         {"decisions", summary.decisions},
-                         {"trials", summary.trials},
-                         {"overhead_seconds", timed.seconds()},
-                         {"trajectory",
-                          format == Format::table ? trajectory_picture(summary, options.budget)
-                                                  : trajectory_cell(summary)}};
+  const Fields record = {
+      {"policy", spec.name},
+      {"table", table.name},
+      {"seed", options.seed},
+      {"budget", options.budget},
+      {"spent", summary.spent},
+      {"best", summary.best ? Cell(*summary.best) : Cell()},
+      {"regret", summary.regret},
+      {"normalised_regret", summary.normalised_regret},
+      {"decisions", summary.decisions},
+      {"trials", summary.trials},
+      {"overhead_seconds", timed.seconds()},
+      {"trajectory", format == Format::table ? trajectory_picture(summary, options.budget) : trajectory_cell(summary)}};
   print(render(record, format));
   note(fmt::format("ended: {}", summary.end));
   return kDone;

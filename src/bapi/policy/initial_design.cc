@@ -38,15 +38,15 @@ Cost still_to_pay(const History& history, Cost per_epoch) {
 
 bool is_short_and_running(const Trial& trial, Epoch last) { return trial.segment_open && trial.until < last; }
 
-Rationale reason(std::int64_t run) {
-  return {.rule = kInitialDesign, .numbers = {{"run", static_cast<double>(run)}}};
-}
+Rationale reason(std::int64_t run) { return {.rule = kInitialDesign, .numbers = {{"run", static_cast<double>(run)}}}; }
 
 bool has_value(const Trial& trial) { return std::isfinite(trial.curve.best()); }
 
 }  // namespace
 
-std::ptrdiff_t InitialDesign::wanted(const StudySpec& spec) const { return runs > 0 ? runs : spec.space.unit_dim() + 1; }
+std::ptrdiff_t InitialDesign::wanted(const StudySpec& spec) const {
+  return runs > 0 ? runs : spec.space.unit_dim() + 1;
+}
 
 bool InitialDesign::unfinished(const History& history) const {
   if (history.trials().empty()) return true;
