@@ -8,8 +8,8 @@
 namespace bapi {
 namespace {
 
-// The paper's loop and settings. Its initial design is not stated there: runs of one block of epochs, and the two best
-// of them to the end, so that asymptotes are seen, and of good runs.
+// The paper's loop and settings. Its initial design is not stated there: runs to the share p of the epochs, and the two
+// best of them to the end, so that asymptotes are seen, and of good runs.
 BapiOptions paper(int horizon) {
   BapiOptions options;
   options.loop = BapiLoop::plan;
