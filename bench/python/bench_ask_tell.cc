@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "bapi/control/ask_tell.h"
 #include "bapi/policy/registry.h"
-#include "bapi/run/ask_tell.h"
 #include "bapi/store/memory_store.h"
 #include "bapi/store/sqlite_store.h"
 

@@ -2,9 +2,9 @@
 // NAME.bapi/. Run it again after a crash and it goes on.
 
 #include <bapi/base/error.h>
+#include <bapi/control/tune.h>
 #include <bapi/policy/registry.h>
-#include <bapi/run/process_evaluator.h>
-#include <bapi/run/tune.h>
+#include <bapi/process/process_evaluator.h>
 #include <bapi/store/sqlite_store.h>
 #include <bapi/store/study_lock.h>
 #include <bapi/study/spec_file.h>

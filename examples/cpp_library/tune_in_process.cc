@@ -1,8 +1,8 @@
 // Tunes a learner that lives in this program: no training process, no file. bapi says which configuration to train
 // until which epoch; we train and tell what came out.
 
+#include <bapi/control/ask_tell.h>
 #include <bapi/policy/registry.h>
-#include <bapi/run/ask_tell.h>
 #include <bapi/store/memory_store.h>
 
 #include <array>

@@ -1,16 +1,16 @@
 #include <pybind11/stl.h>
 
 #include "bapi/base/error.h"
-#include "bapi/cli/policy_input.h"
-#include "bapi/cli/table_input.h"
+#include "bapi/base/file.h"
 #include "bapi/compare/comparison_tables.h"
 #include "bapi/compare/html_report.h"
 #include "bapi/compare/run_comparison.h"
 #include "bapi/policy/curve_model.h"
 #include "bapi/policy/registry.h"
-#include "bapi/run/simulate.h"
-#include "bapi/run/study_dir.h"
-#include "bapi/run/timed_policy.h"
+#include "bapi/studies/policy_input.h"
+#include "bapi/studies/table_input.h"
+#include "bapi/tables/simulate.h"
+#include "bapi/tables/timed_policy.h"
 #include "bindings.h"
 #include "convert.h"
 

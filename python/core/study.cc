@@ -2,12 +2,13 @@
 #include <pybind11/stl.h>
 
 #include "bapi/base/error.h"
+#include "bapi/base/file.h"
 #include "bapi/base/match.h"
 #include "bapi/cli/insight_input.h"
+#include "bapi/process/command.h"
 #include "bapi/report/plots.h"
 #include "bapi/report/summary.h"
 #include "bapi/report/text.h"
-#include "bapi/run/command.h"
 #include "bapi/study/codec.h"
 #include "bindings.h"
 #include "convert.h"

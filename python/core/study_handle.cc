@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "bapi/base/error.h"
-#include "bapi/cli/study_opening.h"
 #include "bapi/policy/registry.h"
 #include "bapi/store/memory_store.h"
 #include "bapi/store/sqlite_store.h"
+#include "bapi/studies/study_opening.h"
 
 namespace bapi::python {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "bapi/cli/study_view.h"
+#include "bapi/control/ask_tell.h"
 #include "bapi/policy/policy.h"
-#include "bapi/run/ask_tell.h"
 #include "bapi/store/store.h"
 #include "bapi/store/study_lock.h"
+#include "bapi/studies/study_view.h"
 
 namespace bapi::python {
 

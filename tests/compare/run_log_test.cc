@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "bapi/base/error.h"
-#include "bapi/run/study_dir.h"
+#include "bapi/base/file.h"
 #include "small_comparison.h"
 
 namespace bapi {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "bapi/compare/run_comparison.h"
-#include "bapi/run/synthetic.h"
+#include "bapi/tables/synthetic.h"
 
 namespace bapi::testing {
 

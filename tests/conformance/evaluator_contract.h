@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bapi/run/evaluator.h"
+#include "bapi/control/evaluator.h"
 
 // The laws of every Evaluator. A test file instantiates EvaluatorContract with one EvaluatorKind per implementation.
 namespace bapi {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "bapi/base/error.h"
-#include "bapi/run/subprocess.h"
+#include "bapi/process/subprocess.h"
 #include "bapi/store/sqlite_store.h"
 #include "bapi/study/codec.h"
 #include "bapi/study/history.h"
-#include "tests/run/trainer_study.h"
+#include "tests/process/trainer_study.h"
 
 namespace bapi {
 

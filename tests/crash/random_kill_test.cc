@@ -4,8 +4,8 @@
 #include <set>
 
 #include "bapi/base/rng.h"
-#include "bapi/run/process_file.h"
-#include "bapi/run/report_parser.h"
+#include "bapi/control/report_parser.h"
+#include "bapi/process/process_file.h"
 #include "tests/crash/controlled_study.h"
 
 namespace bapi {

@@ -8,7 +8,7 @@
 
 #include "bapi/policy/planning.h"
 #include "bapi/policy/registry.h"
-#include "bapi/run/simulate.h"
+#include "bapi/tables/simulate.h"
 #include "tests/support/tables.h"
 
 namespace bapi {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "bapi/run/simulate.h"
+#include "bapi/tables/simulate.h"
 #include "tests/support/finished_runs.h"
 #include "tests/support/tables.h"
 

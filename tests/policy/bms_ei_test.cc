@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bapi/run/simulate.h"
+#include "bapi/tables/simulate.h"
 #include "tests/support/finished_runs.h"
 #include "tests/support/tables.h"
 

@@ -5,7 +5,7 @@
 #include "bapi/acquisition/improvement.h"
 #include "bapi/policy/candidates.h"
 #include "bapi/policy/configuration_model.h"
-#include "bapi/run/simulate.h"
+#include "bapi/tables/simulate.h"
 #include "tests/support/tables.h"
 
 namespace bapi {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "bapi/policy/fresh.h"
-#include "bapi/run/curve_table.h"
+#include "bapi/tables/curve_table.h"
 #include "tests/support/tables.h"
 
 namespace bapi {

@@ -7,7 +7,7 @@
 #include "bapi/base/error.h"
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/registry.h"
-#include "bapi/run/simulate.h"
+#include "bapi/tables/simulate.h"
 #include "tests/support/tables.h"
 
 namespace bapi {

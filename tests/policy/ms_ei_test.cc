@@ -7,7 +7,7 @@
 #include "bapi/acquisition/tree_search.h"
 #include "bapi/policy/candidates.h"
 #include "bapi/policy/configuration_model.h"
-#include "bapi/run/simulate.h"
+#include "bapi/tables/simulate.h"
 #include "tests/support/finished_runs.h"
 #include "tests/support/tables.h"
 

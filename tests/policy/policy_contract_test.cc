@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "bapi/policy/registry.h"
-#include "bapi/run/simulate.h"
+#include "bapi/tables/simulate.h"
 #include "tests/support/ledger.h"
 #include "tests/support/tables.h"
 

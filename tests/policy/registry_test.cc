@@ -4,7 +4,7 @@
 
 #include <future>
 
-#include "bapi/run/simulate.h"
+#include "bapi/tables/simulate.h"
 #include "tests/support/tables.h"
 
 namespace bapi {

@@ -10,10 +10,11 @@
 #include <exception>
 #include <string>
 
+#include "bapi/base/file.h"
+#include "bapi/control/session.h"
+#include "bapi/control/tune.h"
 #include "bapi/policy/registry.h"
-#include "bapi/run/process_evaluator.h"
-#include "bapi/run/session.h"
-#include "bapi/run/tune.h"
+#include "bapi/process/process_evaluator.h"
 #include "bapi/store/sqlite_store.h"
 #include "bapi/store/study_lock.h"
 #include "bapi/study/codec.h"

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "bapi/run/curve_table.h"
 #include "bapi/study/history.h"
+#include "bapi/tables/curve_table.h"
 
 namespace bapi::test {
 

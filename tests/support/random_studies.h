@@ -9,8 +9,8 @@
 
 #include "bapi/base/rng.h"
 #include "bapi/policy/registry.h"
-#include "bapi/run/simulate.h"
-#include "bapi/run/synthetic.h"
+#include "bapi/tables/simulate.h"
+#include "bapi/tables/synthetic.h"
 #include "tests/support/ledger.h"
 
 namespace bapi::test {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "bapi/run/curve_table.h"
+#include "bapi/tables/curve_table.h"
 
 namespace bapi::test {
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "bapi/base/error.h"
+#include "bapi/base/file.h"
 #include "bapi/base/number.h"
 #include "bapi/base/split.h"
 #include "bapi/cli/commands.h"
@@ -16,12 +17,11 @@
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/interrupt.h"
 #include "bapi/cli/listing.h"
-#include "bapi/cli/policy_input.h"
-#include "bapi/cli/table_input.h"
 #include "bapi/compare/comparison_tables.h"
 #include "bapi/compare/html_report.h"
 #include "bapi/compare/run_comparison.h"
-#include "bapi/run/study_dir.h"
+#include "bapi/studies/policy_input.h"
+#include "bapi/studies/table_input.h"
 
 namespace bapi {
 namespace {

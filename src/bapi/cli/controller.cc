@@ -13,15 +13,15 @@
 #include "bapi/cli/live_view.h"
 #include "bapi/cli/plain_view.h"
 #include "bapi/cli/plot_files.h"
-#include "bapi/cli/study_opening.h"
 #include "bapi/cli/study_text.h"
-#include "bapi/cli/study_view.h"
+#include "bapi/control/tune.h"
 #include "bapi/policy/registry.h"
+#include "bapi/process/process_evaluator.h"
 #include "bapi/report/text.h"
-#include "bapi/run/process_evaluator.h"
-#include "bapi/run/tune.h"
 #include "bapi/store/sqlite_store.h"
 #include "bapi/store/study_lock.h"
+#include "bapi/studies/study_opening.h"
+#include "bapi/studies/study_view.h"
 
 namespace bapi {
 

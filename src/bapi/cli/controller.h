@@ -4,7 +4,7 @@
 
 #include "bapi/cli/study_input.h"
 #include "bapi/report/table.h"
-#include "bapi/run/study_dir.h"
+#include "bapi/store/study_dir.h"
 #include "bapi/study/spec.h"
 
 namespace bapi {

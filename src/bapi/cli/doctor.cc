@@ -14,8 +14,8 @@
 #include "bapi/cli/listing.h"
 #include "bapi/cli/log_tail.h"
 #include "bapi/cli/study_input.h"
+#include "bapi/process/process_evaluator.h"
 #include "bapi/report/text.h"
-#include "bapi/run/process_evaluator.h"
 #include "bapi/study/spec_file.h"
 
 namespace bapi {

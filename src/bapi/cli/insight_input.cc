@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "bapi/base/error.h"
+#include "bapi/base/file.h"
 #include "bapi/base/number.h"
 #include "bapi/cli/plot_files.h"
-#include "bapi/run/study_dir.h"
 #include "bapi/study/spec_file.h"
 
 namespace bapi {

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <string>
 
-#include "bapi/cli/study_view.h"
 #include "bapi/policy/insight.h"
+#include "bapi/studies/study_view.h"
 
 namespace bapi {
 

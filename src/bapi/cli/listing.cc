@@ -1,6 +1,6 @@
 #include "bapi/cli/listing.h"
 
-#include "bapi/cli/study_view.h"
+#include "bapi/studies/study_view.h"
 
 namespace bapi {
 

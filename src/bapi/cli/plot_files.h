@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "bapi/cli/study_view.h"
+#include "bapi/studies/study_view.h"
 
 namespace bapi {
 

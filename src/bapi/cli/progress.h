@@ -1,7 +1,7 @@
 #pragma once
 
-#include "bapi/run/evaluator.h"
-#include "bapi/run/session.h"
+#include "bapi/control/evaluator.h"
+#include "bapi/control/session.h"
 
 namespace bapi {
 

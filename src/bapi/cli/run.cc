@@ -3,7 +3,7 @@
 #include "bapi/cli/commands.h"
 #include "bapi/cli/controller.h"
 #include "bapi/cli/study_input.h"
-#include "bapi/cli/study_view.h"
+#include "bapi/studies/study_view.h"
 
 namespace bapi {
 

@@ -9,10 +9,10 @@
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
 #include "bapi/cli/log_tail.h"
-#include "bapi/cli/study_view.h"
 #include "bapi/report/describe.h"
 #include "bapi/report/sparkline.h"
 #include "bapi/report/text.h"
+#include "bapi/studies/study_view.h"
 
 namespace bapi {
 

@@ -9,13 +9,13 @@
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
-#include "bapi/cli/policy_input.h"
-#include "bapi/cli/table_input.h"
 #include "bapi/policy/registry.h"
 #include "bapi/report/sparkline.h"
-#include "bapi/run/simulate.h"
-#include "bapi/run/table_budget.h"
-#include "bapi/run/timed_policy.h"
+#include "bapi/studies/policy_input.h"
+#include "bapi/studies/table_input.h"
+#include "bapi/tables/simulate.h"
+#include "bapi/tables/table_budget.h"
+#include "bapi/tables/timed_policy.h"
 
 namespace bapi {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "bapi/cli/study_view.h"
+#include "bapi/studies/study_view.h"
 
 namespace bapi {
 

@@ -10,8 +10,8 @@
 
 #include "bapi/compare/overhead.h"
 #include "bapi/policy/insight.h"
-#include "bapi/run/curve_table.h"
-#include "bapi/run/table_budget.h"
+#include "bapi/tables/curve_table.h"
+#include "bapi/tables/table_budget.h"
 
 namespace bapi {
 

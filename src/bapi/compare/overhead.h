@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "bapi/run/timed_policy.h"
+#include "bapi/tables/timed_policy.h"
 
 namespace bapi {
 

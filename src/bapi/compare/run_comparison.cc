@@ -12,8 +12,8 @@
 #include "bapi/base/clock.h"
 #include "bapi/base/error.h"
 #include "bapi/policy/registry.h"
-#include "bapi/run/simulate.h"
-#include "bapi/run/timed_policy.h"
+#include "bapi/tables/simulate.h"
+#include "bapi/tables/timed_policy.h"
 
 namespace bapi {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "bapi/base/error.h"
-#include "bapi/run/study_dir.h"
+#include "bapi/base/file.h"
 #include "bapi/study/codec.h"
 
 namespace bapi {

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
+#include "bapi/base/file.h"
 #include "bapi/compare/comparison.h"
-#include "bapi/run/file_descriptor.h"
 #include "bapi/store/study_lock.h"
 
 namespace bapi {

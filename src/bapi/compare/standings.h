@@ -5,7 +5,7 @@
 
 #include "bapi/compare/comparison.h"
 #include "bapi/math/rank_statistics.h"
-#include "bapi/run/simulate.h"
+#include "bapi/tables/simulate.h"
 
 namespace bapi {
 

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bapi/base/clock.h"
+#include "bapi/control/evaluator.h"
+#include "bapi/policy/policy.h"
+#include "bapi/store/store.h"
+
+namespace bapi {
+
+// What to do next: train a segment, let a trial go, wait for a report, or end.
+using Action = std::variant<Segment, Stop, Wait, Finish>;
+
+// What somebody else has trained; see Session::adopt.
+struct OutsideTrial {
+  enum class End { completed, paused, failed };
+  Config config = {};
+  std::vector<Measurement> curve = {};
+  End end = End::completed;
+  std::string message = {};  // why it failed
+};
+
+// The controller's view of one study: asks the policy, keeps the budget's promise, writes everything to the store.
+//
+// Nothing is acted upon before it is durable: `ask` returns after the decision is in the log. Where the cost of an
+// epoch is counted or reported, a segment is shortened to what the budget is expected to pay; when not even one epoch
+// fits, the answer is Wait (something runs) or Finish. Where it is counted, an epoch that the budget cannot pay,
+// because a program ran ahead of its segment, is not recorded: `spent` never passes the total.
+class Session {
+ public:
+  Session(Store& store, Policy& policy, const Clock& clock);
+
+  Action ask();
+  void record(std::span<const Event> facts);  // survives the death of this process when it returns
+
+  // A trial that was trained elsewhere: its configuration, its curve (in the user's direction, epochs 1, 2, ...) and
+  // how it ended. Charged to the budget like any other. Throws InvalidInput if it does not fit the study.
+  TrialId adopt(const OutsideTrial& trial);
+
+  // Ends the study, whatever the policy would say (budget spent, deadline). No effect on a finished one.
+  void finish(const std::string& reason);
+
+  // Segments that were open when the log was read: to be continued before anything new is decided.
+  std::vector<Segment> open_segments() const;
+
+  const History& history() const { return history_; }
+
+  // When the first event was written, or now if there is none yet. The deadline counts from here.
+  double started_at() const { return started_at_; }
+
+ private:
+  // What an epoch of the trial (nullptr: of a new one) is expected to cost; 0 if nothing is known yet.
+  Cost expected_epoch_cost(const Trial* trial) const;
+  Epoch affordable(const Trial* trial, Epoch wanted) const;
+  Epoch last_payable_epoch(const Trial& trial) const;
+  Cost reservation(const Trial* trial, Epoch until, Cost predicted) const;
+
+  Action train(const Start& start);
+  Action train(const Resume& resume);
+  Segment segment_of(const Trial& trial) const;
+  void decide(const Event& decision);
+  Action wait_or_finish(const std::string& reason);
+
+  Store& store_;
+  Policy& policy_;
+  const Clock& clock_;
+  History history_;
+  double started_at_;
+};
+
+}  // namespace bapi

@@ -1,0 +1,107 @@
+#include "bapi/process/command.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string_view>
+
+#include "bapi/base/error.h"
+#include "bapi/base/rng.h"
+
+namespace bapi {
+namespace {
+
+constexpr std::string_view kArgs = "${args}";
+
+using Macros = std::map<std::string, std::string, std::less<>>;
+
+Macros macros_of(const StudySpec& spec, const Assignment& assignment) {
+  const Segment& segment = assignment.segment;
+  Macros macros = {{"config", assignment.dir.config().string()},
+                   {"trial", std::to_string(index(segment.trial))},
+                   {"dir", assignment.dir.root.string()},
+                   {"checkpoint", assignment.dir.checkpoint().string()},
+                   {"from", std::to_string(assignment.from)},
+                   {"until", std::to_string(segment.until)}};
+  for (std::size_t i = 0; i < spec.space.params().size(); ++i) {
+    macros.insert_or_assign(spec.space.params()[i].name, to_text(segment.config.values.at(i)));
+  }
+  return macros;
+}
+
+std::string expand(std::string_view argument, const Macros& macros) {
+  std::string expanded;
+  for (std::size_t begin = argument.find("${"); begin != std::string_view::npos; begin = argument.find("${")) {
+    const std::size_t end = argument.find('}', begin);
+    require(end != std::string_view::npos, fmt::format("command: '{}' has a ${{ without a }}", argument));
+    const std::string_view name = argument.substr(begin + 2, end - begin - 2);
+    const auto macro = macros.find(name);
+    require(macro != macros.end(),
+            fmt::format("command: ${{{}}} is neither a parameter nor a macro{}",
+                        name,
+                        name == "args" ? " inside an argument; it must be one of its own" : ""));
+    expanded.append(argument.substr(0, begin)).append(macro->second);
+    argument.remove_prefix(end + 1);
+  }
+  return expanded.append(argument);
+}
+
+void append_flags(const Space& space, const Config& config, std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < space.params().size(); ++i) {
+    if (std::holds_alternative<std::monostate>(config.values.at(i))) continue;
+    arguments.push_back("--" + space.params()[i].name);
+    arguments.push_back(to_text(config.values.at(i)));
+  }
+}
+
+std::string_view name_of(std::string_view variable) { return variable.substr(0, variable.find('=')); }
+
+}  // namespace
+
+std::vector<std::string> expand_command(const StudySpec& spec, const Assignment& assignment) {
+  const Macros macros = macros_of(spec, assignment);
+  std::vector<std::string> arguments;
+  for (const std::string& argument : spec.command) {
+    if (argument == kArgs) {
+      append_flags(spec.space, assignment.segment.config, arguments);
+    } else {
+      arguments.push_back(expand(argument, macros));
+    }
+  }
+  return arguments;
+}
+
+std::vector<std::string> training_environment(const StudySpec& spec,
+                                              const Assignment& assignment,
+                                              const std::vector<std::string>& inherited) {
+  const Segment& segment = assignment.segment;
+  Macros variables;
+  for (const std::string& variable : inherited) {
+    variables.insert_or_assign(std::string(name_of(variable)),
+                               variable.substr(std::min(variable.size(), name_of(variable).size() + 1)));
+  }
+  for (const auto& [name, value] : spec.env) variables.insert_or_assign(name, value);
+  const auto tell = [&](const char* name, std::string value) { variables.insert_or_assign(name, std::move(value)); };
+  tell("BAPI_TRIAL", std::to_string(index(segment.trial)));
+  tell("BAPI_CONFIG", assignment.dir.config().string());
+  tell("BAPI_DIR", assignment.dir.root.string());
+  tell("BAPI_CHECKPOINT_DIR", assignment.dir.checkpoint().string());
+  tell("BAPI_REPORT", assignment.dir.report().string());
+  tell("BAPI_FROM_EPOCH", std::to_string(assignment.from));
+  tell("BAPI_UNTIL_EPOCH", std::to_string(segment.until));
+  tell("BAPI_MAX_EPOCH", std::to_string(segment.max_epoch));
+  tell("BAPI_SEED", std::to_string(trial_seed(spec, segment.trial)));
+  tell("BAPI_BUDGET_LEFT", fmt::format("{}", segment.budget_left));
+  variables.erase("BAPI_DEADLINE");
+  if (assignment.deadline) tell("BAPI_DEADLINE", fmt::format("{:.3f}", *assignment.deadline));
+
+  std::vector<std::string> environment;
+  for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
+  return environment;
+}
+
+std::uint64_t trial_seed(const StudySpec& spec, TrialId trial) {
+  return Rng(spec.seed).fork("trial", static_cast<std::uint64_t>(index(trial))).bits() >> 33U;
+}
+
+}  // namespace bapi

@@ -1,0 +1,334 @@
+#include "bapi/process/process_evaluator.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/inotify.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "bapi/base/error.h"
+#include "bapi/process/failure_text.h"
+#include "bapi/process/recovery.h"
+#include "bapi/process/training_process.h"
+
+namespace bapi {
+namespace {
+
+using Ending = TrainingProcess::Ending;
+
+// Between two looks at the files, so that a program that prints without pause does not keep this process busy. Instants
+// come from the files themselves and do not suffer.
+constexpr double kPause = 0.005;  // seconds
+
+// The same while no program is about to end its segment: then no decision waits for the reports, and those of fast
+// programs are recorded together.
+constexpr double kGatheringPause = 0.05;  // seconds
+
+// Where the kernel has no inotify instance left, files are looked at this often.
+constexpr double kLookEvery = 0.02;  // seconds
+
+Assignment some_assignment(const StudySpec& spec, const StudyDir& dir) {
+  Segment segment;
+  segment.config.values.resize(spec.space.params().size());
+  return {.segment = segment, .from = 0, .dir = dir.trial(TrialId{0}), .deadline = {}};
+}
+
+std::string crash_text(const Exit& exit, Epoch last_epoch) {
+  return fmt::format("{} {}{}",
+                     exit.text(),
+                     last_epoch > 0 ? fmt::format("after epoch {}", last_epoch) : "before its first epoch",
+                     exit.signal == SIGKILL ? " (out of memory?)" : "");
+}
+
+std::string silence_text(double seconds) {
+  return fmt::format(
+      "no report for {:.6g} seconds. An epoch is reported by a line {{\"epoch\": 1, ...}} in the file $BAPI_REPORT or "
+      "by printing `bapi: {{...}}` with the output flushed; report_timeout in the study file sets the limit",
+      seconds);
+}
+
+std::string no_report_text(const std::string& metric) {
+  return fmt::format(
+      "the program ended with exit code 0 but reported no epoch. After every epoch it must append a line such as "
+      "{{\"epoch\": 1, \"{}\": 0.91}} to the file named by $BAPI_REPORT, or print it after `bapi: `",
+      metric);
+}
+
+}  // namespace
+
+ProcessEvaluator::ProcessEvaluator(const StudySpec& spec,
+                                   StudyDir dir,
+                                   const Clock& clock,
+                                   ProcessEvaluatorOptions options)
+    : spec_(spec),
+      dir_(std::move(dir)),
+      clock_(clock),
+      options_(options),
+      changes_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+  require(!spec_.command.empty(), "command: expected the program that trains, as a list of arguments");
+  expand_command(spec_, some_assignment(spec_, dir_));
+}
+
+ProcessEvaluator::~ProcessEvaluator() = default;
+
+TrainingProcess* ProcessEvaluator::process_of(TrialId trial) const {
+  const auto found = std::find_if(
+      processes_.begin(), processes_.end(), [&](const auto& process) { return process->trial() == trial; });
+  return found == processes_.end() ? nullptr : found->get();
+}
+
+std::vector<TrialId> ProcessEvaluator::live() const {
+  std::vector<TrialId> trials;
+  for (const auto& process : processes_) trials.push_back(process->trial());
+  for (const TrialId trial : queue_) {
+    if (!process_of(trial)) trials.push_back(trial);
+  }
+  return trials;
+}
+
+void ProcessEvaluator::start(const Segment& segment) {
+  check(segment.until <= segment.max_epoch, "ProcessEvaluator: a segment ends after the last epoch that is paid for");
+  forget_recorded();
+  TrialEntry& entry = trials_[segment.trial];
+  entry.segment = segment;
+  entry.progress.epoch_costs.resize(static_cast<std::size_t>(segment.from));  // the log knows what was recorded
+  TrainingProcess* process = process_of(segment.trial);
+  if (process && process->ending() == Ending::none) {
+    process->raise_max_epoch(segment.max_epoch);
+    close_segment_if_done(segment.trial);
+    return;
+  }
+  queue_.push_back(segment.trial);  // `wait` begins it
+}
+
+void ProcessEvaluator::release(TrialId trial) {
+  forget_recorded();
+  std::erase(queue_, trial);
+  TrainingProcess* process = process_of(trial);
+  if (!process) {
+    trials_[trial].segment.reset();
+  } else if (process->ending() == Ending::none) {
+    process->end(Ending::released, spec_.effective_grace(), clock_.now());
+  } else if (process->ending() == Ending::failed) {
+    trials_[trial].segment.reset();  // it shall not be replaced by a new one
+  }
+}
+
+// A process begins only when the facts of the trial's last one have been handed out: its file replaces the other's.
+void ProcessEvaluator::fill_slots() {
+  for (auto next = queue_.begin(); next != queue_.end() && facts_.empty();) {
+    const TrialId trial = *next;
+    close_segment_if_done(trial);
+    if (!trials_[trial].segment) {
+      next = queue_.erase(next);
+    } else if (std::ssize(processes_) < spec_.workers && !process_of(trial)) {
+      next = queue_.erase(next);
+      begin(trial);
+    } else {
+      ++next;
+    }
+  }
+}
+
+void ProcessEvaluator::begin(TrialId trial) {
+  TrialEntry& entry = trials_[trial];
+  const Epoch from = spec_.checkpoint == Checkpoint::kept ? entry.progress.last_epoch() : 0;
+  const Assignment assignment = {
+      .segment = *entry.segment, .from = from, .dir = dir_.trial(trial), .deadline = options_.deadline};
+  auto started = TrainingProcess::start(spec_, assignment, entry.progress, clock_.now(), changes_.get());
+  if (const auto* why = std::get_if<std::string>(&started)) {
+    entry.segment.reset();
+    facts_.emplace_back(TrialFailed{.trial = trial, .message = failure_text(*why, "")});
+    append_note(assignment.dir, *why);
+    return;
+  }
+  processes_.push_back(std::move(std::get<std::unique_ptr<TrainingProcess>>(started)));
+}
+
+std::vector<Event> ProcessEvaluator::wait(double seconds) {
+  const double until = clock_.now() + seconds;
+  forget_recorded();
+  while (true) {
+    fill_slots();
+    pump();
+    if (!facts_.empty() || clock_.now() >= until) return std::exchange(facts_, {});
+    forget_recorded();
+    fill_slots();
+    sleep_until(std::min(until, next_deadline()));
+  }
+}
+
+void ProcessEvaluator::pump() {
+  last_look_ = clock_.now();
+  more_to_read_ = false;
+  for (const auto& process : processes_) {
+    read_reports(*process);
+    keep_limits(*process);
+  }
+  std::erase_if(processes_, [&](const auto& process) {
+    const std::optional<Exit> exit = process->poll_exit();
+    if (exit) conclude(*process, *exit);
+    return exit.has_value();
+  });
+}
+
+void ProcessEvaluator::read_reports(TrainingProcess& process) {
+  take_reports(process, process.read(clock_.now(), more_to_read_));
+}
+
+void ProcessEvaluator::take_reports(TrainingProcess& process, const std::vector<TimedReport>& reports) {
+  if (!reports.empty()) process.heard(reports.size(), clock_.now());
+  for (const TimedReport& timed : reports) {
+    if (process.deaf()) return;
+    const Reading reading = process.account().take(timed.report, timed.at, facts_);
+    close_segment_if_done(process.trial());
+    if (reading.kind == Reading::Kind::beyond) {
+      process.note("the last epoch that the budget can pay for was reported before; what follows is not recorded");
+      process.stop_listening();
+      if (process.ending() == Ending::none) process.end(Ending::released, spec_.effective_grace(), clock_.now());
+    } else if (reading.kind == Reading::Kind::failure) {
+      fail(process, reading.message);
+    }
+  }
+}
+
+void ProcessEvaluator::close_segment_if_done(TrialId trial) {
+  TrialEntry& entry = trials_[trial];
+  if (!entry.segment || entry.progress.last_epoch() < entry.segment->until) return;
+  entry.segment.reset();
+  facts_.emplace_back(SegmentDone{.trial = trial});
+}
+
+// A process that has come as far as it was told has done its duty: what goes wrong later is for its successor to
+// repeat, if the trial goes on at all.
+void ProcessEvaluator::fail(TrainingProcess& process, const std::string& why) {
+  TrialEntry& entry = trials_[process.trial()];
+  process.stop_listening();
+  if (process.ending() != Ending::none) return;
+  if (entry.segment && entry.progress.last_epoch() < process.told_until()) {
+    facts_.emplace_back(TrialFailed{.trial = process.trial(), .message = failure_text(why, process.last_output())});
+    entry.segment.reset();
+  }
+  process.note(why);
+  process.end(Ending::failed, spec_.effective_grace(), clock_.now());
+}
+
+void ProcessEvaluator::keep_limits(TrainingProcess& process) {
+  const double now = clock_.now();
+  if (process.ending() == Ending::none && process.silent_for(spec_.report_timeout, now)) {
+    fail(process, silence_text(spec_.report_timeout));
+  }
+  process.keep_limits(now);
+}
+
+void ProcessEvaluator::conclude(TrainingProcess& process, const Exit& exit) {
+  take_reports(process, process.read_rest(clock_.now()));
+  const TrialId trial = process.trial();
+  TrialEntry& entry = trials_[trial];
+  const bool by_itself = process.ending() == Ending::none;
+  const bool failed = process.ending() == Ending::failed || (by_itself && !exit.in_order());
+  process.account().close(failed ? OverheadKind::failed : OverheadKind::grace, clock_.now(), facts_);
+  obsolete_.push_back(process.dir().process());
+
+  const Epoch last = entry.progress.last_epoch();
+  if (by_itself && entry.segment && last < process.told_until()) {
+    facts_.push_back(early_end(process, exit, last));
+    entry.segment.reset();
+  }
+  if (by_itself && failed) process.note(crash_text(exit, last));
+  const bool waits = std::find(queue_.begin(), queue_.end(), trial) != queue_.end();
+  if (!entry.segment || waits) return;
+  if (process.ending() == Ending::released) {
+    entry.segment.reset();
+  } else {
+    queue_.push_front(trial);  // it has come as far as it was told, but the trial goes on
+  }
+}
+
+// What it means that a program ended by itself before the epoch it was told to reach.
+Event ProcessEvaluator::early_end(const TrainingProcess& process, const Exit& exit, Epoch last) const {
+  if (exit.in_order() && last > 0) return ProgramEnded{.trial = process.trial()};
+  const std::string what = exit.in_order() ? no_report_text(spec_.metric.name) : crash_text(exit, last);
+  return TrialFailed{.trial = process.trial(), .message = failure_text(what, process.last_output())};
+}
+
+Cost ProcessEvaluator::accrued() const {
+  if (spec_.budget.meter != Meter::seconds) return 0.0;
+  double seconds = 0.0;
+  for (const auto& process : processes_) seconds += std::max(0.0, clock_.now() - process->account().charged_until());
+  return spec_.budget.of_seconds(seconds);
+}
+
+Cost ProcessEvaluator::accrual_rate() const {
+  if (spec_.budget.meter != Meter::seconds) return 0.0;
+  return spec_.budget.of_seconds(static_cast<double>(processes_.size()));
+}
+
+// The facts of the last `wait` are in the log: the files that would bring them back are not needed any more. Not while
+// facts are waiting to be handed out.
+void ProcessEvaluator::forget_recorded() {
+  if (!facts_.empty()) return;
+  std::error_code ignored;
+  for (const std::filesystem::path& file : obsolete_) std::filesystem::remove(file, ignored);
+  obsolete_.clear();
+}
+
+double ProcessEvaluator::next_deadline() const {
+  double next = std::numeric_limits<double>::infinity();
+  for (const auto& process : processes_) next = std::min(next, process->next_deadline(spec_.report_timeout));
+  if (!changes_ && !processes_.empty()) next = std::min(next, last_look_ + kLookEvery);
+  return more_to_read_ ? last_look_ : next;
+}
+
+// Whether it may reach the end of its segment, or has, before the next look after a long pause.
+bool ProcessEvaluator::ends_segment_soon(const TrainingProcess& process) const {
+  const TrialEntry& entry = trials_.at(process.trial());
+  if (!entry.segment) return true;
+  const Epoch epochs_to_go = entry.segment->until - entry.progress.last_epoch();
+  return epochs_to_go * process.seconds_per_report() < 2.0 * kGatheringPause;
+}
+
+double ProcessEvaluator::pause() const {
+  const bool soon = std::any_of(
+      processes_.begin(), processes_.end(), [&](const auto& process) { return ends_segment_soon(*process); });
+  return soon ? kPause : kGatheringPause;
+}
+
+// Wakes up when a program ends, or, after the pause, when a file has grown.
+void ProcessEvaluator::sleep_until(double instant) {
+  std::vector<pollfd> events;
+  for (const auto& process : processes_)
+    events.push_back({.fd = process->descriptor(), .events = POLLIN, .revents = 0});
+  const auto sleep = [&](double seconds) {
+    return ::poll(events.data(), events.size(), static_cast<int>(std::ceil(1e3 * std::clamp(seconds, 0.0, 3600.0)))) >
+           0;
+  };
+  const double pause_left = std::min(instant, last_look_ + pause()) - clock_.now();
+  if (pause_left > 0.0 && sleep(pause_left)) return;
+  if (changes_) events.push_back({.fd = changes_.get(), .events = POLLIN, .revents = 0});
+  sleep(instant - clock_.now());
+  std::array<char, 4096> ignored;
+  while (changes_ && ::read(changes_.get(), ignored.data(), ignored.size()) > std::ssize(ignored) / 2) {
+  }
+}
+
+std::vector<Event> ProcessEvaluator::recover(const History& history) {
+  check(processes_.empty() && queue_.empty(), "ProcessEvaluator: recover comes before start");
+  std::vector<Event> facts;
+  for (const Trial& trial : history.trials()) {
+    TrialProgress& progress = trials_[trial.id].progress;
+    progress = progress_of(trial);
+    const TrialDir dir = dir_.trial(trial.id);
+    if (!std::filesystem::exists(dir.process())) continue;
+    const std::vector<Event> found = recover_process(spec_, trial, dir, progress, clock_);
+    facts.insert(facts.end(), found.begin(), found.end());
+    obsolete_.push_back(dir.process());
+  }
+  return facts;
+}
+
+}  // namespace bapi

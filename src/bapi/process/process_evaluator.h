@@ -1,0 +1,88 @@
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bapi/base/clock.h"
+#include "bapi/base/file.h"
+#include "bapi/control/evaluator.h"
+#include "bapi/control/process_account.h"
+#include "bapi/store/study_dir.h"
+#include "bapi/study/history.h"
+#include "bapi/study/spec.h"
+
+namespace bapi {
+
+class TrainingProcess;
+struct Exit;
+struct TimedReport;
+
+struct ProcessEvaluatorOptions {
+  std::optional<double> deadline = {};  // seconds since the Unix epoch; for the training programs' information
+};
+
+// Trains every trial in a process of its own on this machine; docs/training.md is the contract with the program.
+//
+// Output and reports go to files that are followed here, so nothing a program says is lost when this process dies. The
+// facts of one `wait` are taken to be recorded when the next call is made. The clock must be real time. Programs die
+// with the thread that calls `start` and `wait`.
+class ProcessEvaluator : public Evaluator {
+ public:
+  // Throws InvalidInput if the command is empty or has an unknown macro.
+  ProcessEvaluator(const StudySpec& spec, StudyDir dir, const Clock& clock, ProcessEvaluatorOptions options = {});
+  ~ProcessEvaluator() override;  // kills what still runs; `recover` of the next controller closes the books
+
+  // To be called once, before anything is started, on a study that has trials: ends what a dead controller left running
+  // and returns what its programs still reported and cost. The facts must be recorded before the next call. Calling it
+  // again before they are gives the same facts.
+  std::vector<Event> recover(const History& history);
+
+  void start(const Segment& segment) override;
+  void release(TrialId trial) override;
+  std::vector<TrialId> live() const override;
+  std::vector<Event> wait(double seconds) override;  // throws StoreError if the trial's files cannot be written
+  Cost accrued() const override;
+  Cost accrual_rate() const override;
+
+ private:
+  struct TrialEntry {
+    TrialProgress progress;
+    std::optional<Segment> segment;  // the open one
+  };
+
+  TrainingProcess* process_of(TrialId trial) const;
+  void fill_slots();
+  void begin(TrialId trial);
+  void pump();
+  void read_reports(TrainingProcess& process);
+  void keep_limits(TrainingProcess& process);
+  void take_reports(TrainingProcess& process, const std::vector<TimedReport>& reports);
+  void conclude(TrainingProcess& process, const Exit& exit);
+  Event early_end(const TrainingProcess& process, const Exit& exit, Epoch last) const;
+  void close_segment_if_done(TrialId trial);
+  void fail(TrainingProcess& process, const std::string& why);
+  void forget_recorded();
+  double next_deadline() const;
+  bool ends_segment_soon(const TrainingProcess& process) const;
+  double pause() const;
+  void sleep_until(double instant);
+
+  const StudySpec spec_;
+  const StudyDir dir_;
+  const Clock& clock_;
+  const ProcessEvaluatorOptions options_;
+  FileDescriptor changes_;  // inotify: something was appended to a file of a process
+  std::map<TrialId, TrialEntry> trials_;
+  std::vector<std::unique_ptr<TrainingProcess>> processes_;
+  std::deque<TrialId> queue_;                    // wait for a slot
+  std::vector<Event> facts_;                     // not handed out yet
+  std::vector<std::filesystem::path> obsolete_;  // process files to remove once the facts are recorded
+  bool more_to_read_ = false;
+  double last_look_ = 0.0;
+};
+
+}  // namespace bapi

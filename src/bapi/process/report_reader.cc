@@ -1,0 +1,64 @@
+#include "bapi/process/report_reader.h"
+
+#include <algorithm>
+
+namespace bapi {
+namespace {
+
+constexpr std::int64_t kBytesAtOnce = 1 << 20;
+
+bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+
+}  // namespace
+
+ReportReader::ReportReader(const TrialDir& dir, std::int64_t report_offset, std::int64_t log_offset, std::string metric)
+    : metric_(std::move(metric)), file_(dir.report(), report_offset), output_(dir.log(), log_offset) {}
+
+ReportReader::Batch ReportReader::read() {
+  Batch batch;
+  batch.more = read_some(batch);
+  return batch;
+}
+
+ReportReader::Batch ReportReader::read_rest() {
+  Batch batch;
+  while (read_some(batch)) {
+  }
+  hear(file_.take_rest(), Channel::file, batch);
+  hear_output(output_.take_rest(), batch);
+  if (!batch.reports.empty()) batch.written_at = written_at();
+  return batch;
+}
+
+bool ReportReader::read_some(Batch& batch) {
+  const bool more_in_file = file_.read([&](std::string_view line) { hear(line, Channel::file, batch); }, kBytesAtOnce);
+  const bool more_output = output_.read([&](std::string_view line) { hear_output(line, batch); }, kBytesAtOnce);
+  if (!batch.reports.empty()) batch.written_at = written_at();
+  return more_in_file || more_output;
+}
+
+// Of the file that is known to hold the reports, or of the later one.
+double ReportReader::written_at() const {
+  if (channel_ == Channel::unknown) return std::max(file_.modified_at(), output_.modified_at());
+  return channel_ == Channel::file ? file_.modified_at() : output_.modified_at();
+}
+
+void ReportReader::hear_output(std::string_view line, Batch& batch) {
+  if (const std::optional<std::string_view> json = tagged_report(line)) hear(*json, Channel::output, batch);
+}
+
+void ReportReader::hear(std::string_view json, Channel channel, Batch& batch) {
+  if (is_blank(json)) return;
+  ReportLine report = parse_report(json, metric_);
+  if (std::holds_alternative<NoReport>(report)) {
+    ++batch.unreadable;
+    return;
+  }
+  if (!std::holds_alternative<ReadyReport>(report)) {
+    if (channel_ == Channel::unknown) channel_ = channel;
+    if (channel_ != channel) return;
+  }
+  batch.reports.push_back(std::move(report));
+}
+
+}  // namespace bapi

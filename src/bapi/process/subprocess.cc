@@ -1,0 +1,216 @@
+#include "bapi/process/subprocess.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include "bapi/base/error.h"
+
+namespace bapi {
+namespace {
+
+constexpr int kFirstFree = 3;  // above standard input, output and error
+
+// Kept clear of 0, 1 and 2 even if this process was started with one of them closed.
+FileDescriptor above_standard(int fd) {
+  if (fd < 0 || fd >= kFirstFree) return FileDescriptor(fd);
+  const FileDescriptor low(fd);
+  return FileDescriptor(::fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstFree));
+}
+
+struct Pipe {
+  FileDescriptor read;
+  FileDescriptor write;
+};
+
+std::optional<Pipe> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
+  Pipe pipe{above_standard(ends[0]), above_standard(ends[1])};
+  if (!pipe.read || !pipe.write) return std::nullopt;
+  return pipe;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+bool is_program(const std::string& path) {
+  return ::access(path.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(path);
+}
+
+// The file to execute, or nullopt if PATH has none of that name.
+std::optional<std::string> find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* variable = ::getenv("PATH");
+  std::string_view path = variable ? variable : "/usr/local/bin:/usr/bin:/bin";
+  while (true) {
+    const std::size_t colon = path.find(':');
+    const std::string_view folder = path.substr(0, colon);
+    const std::string candidate = (folder.empty() ? std::string(".") : std::string(folder)) + "/" + name;
+    if (is_program(candidate)) return candidate;
+    if (colon == std::string_view::npos) return std::nullopt;
+    path.remove_prefix(colon + 1);
+  }
+}
+
+// Everything the child needs, made before the fork: between fork and exec nothing may allocate.
+struct ChildPlan {
+  const char* program;
+  char* const* arguments;
+  char* const* environment;
+  int input;
+  int output;
+  int gate;
+  int error;
+  pid_t parent;
+};
+
+[[noreturn]] void give_up(const ChildPlan& plan, int error) {
+  [[maybe_unused]] const ssize_t ignored = ::write(plan.error, &error, sizeof error);
+  ::_exit(127);
+}
+
+void restore_signals() {
+  struct sigaction standard = {};
+  standard.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &standard, nullptr);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+[[noreturn]] void run_child(const ChildPlan& plan) {
+  ::setsid();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != plan.parent) ::_exit(127);  // it died before the line above took effect
+  restore_signals();
+  ::dup2(plan.input, STDIN_FILENO);
+  ::dup2(plan.output, STDOUT_FILENO);
+  ::dup2(plan.output, STDERR_FILENO);
+  ::syscall(SYS_close_range, kFirstFree, UINT_MAX, CLOSE_RANGE_CLOEXEC);
+  char go = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(plan.gate, &go, 1);
+  } while (got < 0 && errno == EINTR);
+  if (got != 1) ::_exit(127);
+  ::execve(plan.program, plan.arguments, plan.environment);
+  give_up(plan, errno);
+}
+
+Subprocess::Failure failure(std::string_view what, int error) {
+  return {fmt::format("{}: {}", what, std::strerror(error))};
+}
+
+std::string_view signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name ? name : "?";
+}
+
+}  // namespace
+
+std::string Exit::text() const {
+  if (signal == 0) return fmt::format("exit code {}", code);
+  return fmt::format("killed by SIG{} ({})", signal_name(signal), ::strsignal(signal));
+}
+
+std::variant<Subprocess, Subprocess::Failure> Subprocess::launch(const Launch& launch) {
+  check(!launch.arguments.empty(), "Subprocess: there is no program to launch");
+  const std::optional<std::string> program = find_program(launch.arguments.front());
+  if (!program)
+    return Failure{fmt::format("cannot run '{}': there is no such program in PATH", launch.arguments.front())};
+
+  const FileDescriptor input = above_standard(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const FileDescriptor output =
+      above_standard(::open(launch.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!input || !output) return failure(fmt::format("cannot write {}", launch.output.string()), errno);
+  std::optional<Pipe> gate = make_pipe();
+  std::optional<Pipe> error = make_pipe();
+  if (!gate || !error) return failure("cannot make a pipe", errno);
+
+  const std::vector<char*> arguments = pointers(launch.arguments);
+  const std::vector<char*> environment = pointers(launch.environment);
+  const ChildPlan plan = {.program = program->c_str(),
+                          .arguments = arguments.data(),
+                          .environment = environment.data(),
+                          .input = input.get(),
+                          .output = output.get(),
+                          .gate = gate->read.get(),
+                          .error = error->write.get(),
+                          .parent = ::getpid()};
+  const pid_t pid = ::fork();
+  if (pid < 0) return failure("cannot start a process", errno);
+  if (pid == 0) {
+    ::close(gate->write.get());  // else the child would keep its own gate from closing when this process dies
+    run_child(plan);
+  }
+  FileDescriptor descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  const int descriptor_error = errno;
+  const std::optional<ProcessIdentity> identity = identify(pid);
+  if (!descriptor || !identity) {
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    return descriptor ? Failure{"cannot read /proc"}
+                      : failure("cannot watch a process (Linux 5.3 or later is needed)", descriptor_error);
+  }
+  Subprocess process(*identity, std::move(descriptor), std::move(gate->write), std::move(error->read));
+  process.program_ = launch.arguments.front();
+  return process;
+}
+
+Subprocess::~Subprocess() {
+  if (!descriptor_) return;  // moved from, or reaped
+  signal_group(SIGKILL);
+  ::kill(identity_.pid, SIGKILL);  // also if it has not come to its own group yet
+  while (::waitpid(identity_.pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+std::optional<Subprocess::Failure> Subprocess::begin() {
+  const char go = 1;
+  [[maybe_unused]] const ssize_t ignored = ::write(gate_.get(), &go, 1);  // a child that died is seen by poll_exit
+  gate_.close();
+  int error = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(error_.get(), &error, sizeof error);
+  } while (got < 0 && errno == EINTR);
+  error_.close();
+  if (got != sizeof error) return std::nullopt;
+  const std::string_view advice =
+      error == ENOEXEC ? " (a script needs a first line such as #!/usr/bin/env python3)" : "";
+  return Failure{fmt::format("cannot run '{}': {}{}", program_, std::strerror(error), advice)};
+}
+
+void Subprocess::signal_group(int signal) const {
+  if (descriptor_) ::kill(-identity_.pid, signal);
+}
+
+// The group is killed while the ended program is not reaped: until then nobody else can get its number.
+std::optional<Exit> Subprocess::poll_exit() {
+  siginfo_t info = {};
+  if (::waitid(P_PID, static_cast<id_t>(identity_.pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) {
+    return std::nullopt;
+  }
+  signal_group(SIGKILL);
+  while (::waitid(P_PID, static_cast<id_t>(identity_.pid), &info, WEXITED) != 0 && errno == EINTR) {
+  }
+  descriptor_.close();
+  if (info.si_code == CLD_EXITED) return Exit{.code = info.si_status, .signal = 0};
+  return Exit{.code = 0, .signal = info.si_status};
+}
+
+}  // namespace bapi

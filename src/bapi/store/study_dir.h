@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+
+#include "bapi/base/units.h"
+
+namespace bapi {
+
+// Where one trial keeps its files: NAME.bapi/trials/0007/.
+struct TrialDir {
+  std::filesystem::path root;
+
+  std::filesystem::path log() const { return root / "log"; }                // output of its processes
+  std::filesystem::path report() const { return root / "report"; }          // BAPI_REPORT
+  std::filesystem::path config() const { return root / "config.json"; }     // BAPI_CONFIG
+  std::filesystem::path checkpoint() const { return root / "checkpoint"; }  // BAPI_CHECKPOINT_DIR
+  std::filesystem::path process() const { return root / "process"; }        // the process that trains it now
+
+  // Makes what is missing: the directory, checkpoint/, empty log and report. Throws StoreError.
+  void create() const;
+};
+
+// Layout of a study on disk: NAME.bapi/{study.db, lock, trials/}.
+class StudyDir {
+ public:
+  // `root` is made absolute, so that training programs may change their directory.
+  explicit StudyDir(const std::filesystem::path& root) : root_(std::filesystem::absolute(root).lexically_normal()) {}
+
+  const std::filesystem::path& root() const { return root_; }
+  std::filesystem::path database() const { return root_ / "study.db"; }
+  TrialDir trial(TrialId trial) const;
+
+  void create() const;  // throws StoreError
+
+ private:
+  std::filesystem::path root_;
+};
+
+}  // namespace bapi

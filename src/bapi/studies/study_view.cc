@@ -1,0 +1,107 @@
+#include "bapi/studies/study_view.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "bapi/base/error.h"
+#include "bapi/base/nearest.h"
+#include "bapi/store/sqlite_store.h"
+#include "bapi/store/study_lock.h"
+#include "bapi/study/spec_file.h"
+
+namespace bapi {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<std::string> studies_here() {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(".", ignored)) {
+    if (entry.path().extension() == ".bapi" && is_study(StudyDir(entry.path()))) {
+      names.push_back(entry.path().filename().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  return names.empty() ? "there is none here" : fmt::format("here are {}", fmt::join(names, ", "));
+}
+
+StudyDir only_study_here() {
+  const std::vector<std::string> names = studies_here();
+  require(!names.empty(), "there is no study in this directory (bapi init and bapi run begin one)");
+  require(names.size() == 1, fmt::format("which study? {}", listed(names)));
+  return StudyDir(names.front());
+}
+
+StudyDir study_of_file(const fs::path& file) {
+  const std::string name = read_study_file(file.string()).name + ".bapi";
+  for (const fs::path& place : {fs::path("."), file.parent_path()}) {
+    const StudyDir dir(place / name);
+    if (is_study(dir)) return dir;
+  }
+  throw InvalidInput(
+      fmt::format("{}: its study {} does not exist yet (bapi run {} begins it)", file.string(), name, file.string()));
+}
+
+}  // namespace
+
+bool is_study(const StudyDir& dir) {
+  std::error_code ignored;
+  return fs::exists(dir.database(), ignored);
+}
+
+StudyDir locate_study(const std::string& text) {
+  if (text.empty()) return only_study_here();
+  const fs::path path(text);
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    const StudyDir dir(path);
+    if (is_study(dir)) return dir;
+    throw InvalidInput(
+        fmt::format("{}: a directory without study.db is not a study; {}", text, listed(studies_here())));
+  }
+  if (const StudyDir named(text + ".bapi"); is_study(named)) return named;
+  if (fs::is_regular_file(path, ignored)) return study_of_file(path);
+  const std::vector<std::string> names = studies_here();
+  const std::string near = nearest(text, names);
+  throw InvalidInput(fmt::format(
+      "{}: no such study or study file; {}", text, near.empty() ? listed(names) : "did you mean " + near + "?"));
+}
+
+StudyView open_study(const std::string& text) {
+  StudyDir dir = locate_study(text);
+  // The controller first: one that ends in between has then written all of its events.
+  const bool driven = StudyLock::holder(dir.root()).has_value();
+  const SqliteStore store = SqliteStore::open(dir.database(), Access::read_only);
+  std::vector<StoredEvent> events = store.events(0);
+  History history = replay(store.spec(), events);
+  return {.dir = std::move(dir),
+          .events = std::move(events),
+          .history = std::move(history),
+          .controller = driven ? Controller::present : Controller::absent};
+}
+
+std::string shown_path(const fs::path& path) {
+  std::error_code failed;
+  const fs::path here = fs::current_path(failed);
+  if (failed) return path.string();
+  const fs::path relative = path.lexically_relative(here);
+  return relative.empty() || *relative.begin() == ".." ? path.string() : relative.string();
+}
+
+std::string best_checkpoint(const StudyDir& dir, const History& history) {
+  if (!history.incumbent()) return "";
+  const fs::path checkpoint = dir.trial(*history.incumbent()).checkpoint();
+  std::error_code failed;
+  const bool empty = fs::is_empty(checkpoint, failed);
+  return failed || empty ? "" : checkpoint.string();
+}
+
+}  // namespace bapi

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bapi/report/summary.h"
+#include "bapi/store/study_dir.h"
+#include "bapi/study/event.h"
+#include "bapi/study/history.h"
+
+namespace bapi {
+
+// How every command explains its STUDY argument.
+inline constexpr const char* kStudyHelp = "Study directory, name or file; default: the only one here";
+
+// The directory of the study that `text` means: a study directory, a bare name (NAME.bapi in the current directory), a
+// study file (its name, beside the current directory or beside the file), or, if empty, the only study of the current
+// directory. Throws InvalidInput if there is none.
+StudyDir locate_study(const std::string& text);
+
+bool is_study(const StudyDir& dir);
+
+// A study as it stands now, read without disturbing its controller.
+struct StudyView {
+  StudyDir dir;
+  std::vector<StoredEvent> events;
+  History history;
+  Controller controller = Controller::absent;
+
+  const StudySpec& spec() const { return history.spec(); }
+};
+StudyView open_study(const std::string& text);
+
+// A path as the user would type it: relative to the current directory if it is inside.
+std::string shown_path(const std::filesystem::path& path);
+
+// Checkpoint directory of the incumbent; empty if there is no incumbent or the directory holds nothing.
+std::string best_checkpoint(const StudyDir& dir, const History& history);
+
+}  // namespace bapi

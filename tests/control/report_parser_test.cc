@@ -1,0 +1,77 @@
+#include "bapi/control/report_parser.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace bapi {
+namespace {
+
+EpochReport epoch_of(std::string_view json) {
+  const ReportLine line = parse_report(json, "accuracy");
+  return std::holds_alternative<EpochReport>(line) ? std::get<EpochReport>(line)
+                                                   : EpochReport{.epoch = -1, .value = {}, .cost = {}, .text = {}};
+}
+
+std::string mistake_in(std::string_view json) {
+  const ReportLine line = parse_report(json, "accuracy");
+  return std::holds_alternative<WrongReport>(line) ? std::get<WrongReport>(line).message : "";
+}
+
+TEST(ParseReport, ReadsEpochMetricAndCost) {
+  const EpochReport report = epoch_of(R"( {"epoch": 3, "accuracy": 0.91, "cost": 2, "loss": [1]} )");
+  EXPECT_EQ(report.epoch, 3);
+  EXPECT_EQ(report.value, 0.91);
+  EXPECT_EQ(report.cost, 2.0);
+  EXPECT_FALSE(epoch_of(R"({"epoch": 0})").value.has_value());
+  EXPECT_EQ(epoch_of(R"({"epoch": 3.0, "accuracy": 1e-3})").value, 1e-3);
+}
+
+TEST(ParseReport, UnderstandsNumbersThatJsonCannotWrite) {
+  EXPECT_TRUE(std::isnan(*epoch_of(R"({"epoch": 3, "accuracy": NaN})").value));
+  EXPECT_TRUE(std::isnan(*epoch_of(R"({"epoch": 3, "accuracy": "nan", "note": "a \"NaN\" here"})").value));
+  EXPECT_EQ(*epoch_of(R"({"epoch": 3, "accuracy": -Infinity, "rate": 1e-5, "ok": true})").value, -INFINITY);
+  EXPECT_EQ(*epoch_of(R"({"epoch": 3, "accuracy": inf})").value, INFINITY);
+  EXPECT_EQ(*epoch_of(R"({"epoch": 3, "loss": NaN, "accuracy": 2E-1})").value, 0.2);
+}
+
+TEST(ParseReport, TellsTheReadyMark) {
+  EXPECT_EQ(parse_report(R"({"ready": true})", "accuracy"), ReportLine(ReadyReport{}));
+  EXPECT_NE(mistake_in(R"({"ready": false})"), "");
+}
+
+TEST(ParseReport, SaysWhatIsWrong) {
+  EXPECT_EQ(mistake_in(R"({"step": 3})"),
+            R"(the report {"step": 3} has no "epoch"; expected a line such as {"epoch": 3, "accuracy": 0.91})");
+  EXPECT_NE(mistake_in(R"({"epoch": "3", "accuracy": 1})").find(R"("epoch": "3", which is not a whole number)"),
+            std::string::npos);
+  for (const char* epoch : {"2.5", "-1", "1e12", "null", "[]", "NaN"}) {
+    EXPECT_NE(mistake_in(std::string(R"({"accuracy": 1, "epoch": )") + epoch + "}"), "") << epoch;
+  }
+  EXPECT_NE(mistake_in(R"({"epoch": 1, "accuracy": null})"), "");
+  EXPECT_NE(mistake_in(R"({"epoch": 1, "accuracy": 1, "cost": "much"})"), "");
+  EXPECT_LT(mistake_in(R"({"text": ")" + std::string(10000, 'x') + "\"}").size(), 400u);
+}
+
+TEST(ParseReport, AnythingElseIsNoReport) {
+  for (const char* text : {"", "hello", "[1]", "3", "{", R"({"epoch": 3, "accuracy")", "{}}", "\xff\xfe{"}) {
+    EXPECT_EQ(parse_report(text, "accuracy"), ReportLine(NoReport{})) << text;
+  }
+}
+
+TEST(TaggedReport, FindsTheTagWhereverItBegins) {
+  EXPECT_EQ(tagged_report("bapi: {\"epoch\": 1}"), "{\"epoch\": 1}");
+  EXPECT_EQ(tagged_report("bapi:{}"), "{}");
+  EXPECT_EQ(tagged_report(" 50%|###  |\rbapi: {}"), "{}");
+  EXPECT_EQ(tagged_report("INFO root [tune-metric]: {\"epoch\": 1}"), "{\"epoch\": 1}");
+  EXPECT_EQ(tagged_report("bapi: starts; then bapi: {}"), "{}");
+}
+
+TEST(TaggedReport, IsNotFooledByLookalikes) {
+  for (const char* line : {"", "bapi", "bapi: ready", "mybapi: {}", "{\"epoch\": 1}", "[bapi] {}", "bapi : {}"}) {
+    EXPECT_FALSE(tagged_report(line).has_value()) << line;
+  }
+}
+
+}  // namespace
+}  // namespace bapi

@@ -1,0 +1,157 @@
+#include "bapi/control/session.h"
+
+#include <gtest/gtest.h>
+
+#include "bapi/base/error.h"
+#include "bapi/policy/random_search.h"
+#include "bapi/store/memory_store.h"
+
+namespace bapi {
+namespace {
+
+StudySpec spec_of(Meter meter, Cost limit, Epoch max_epoch = 10) {
+  StudySpec spec;
+  spec.name = "test";
+  spec.budget = {.limit = limit, .unit = "u", .meter = meter};
+  spec.epochs = {.min = 1, .max = max_epoch};
+  spec.policy = {.name = "random"};
+  return spec;
+}
+
+class SessionTest : public testing::Test {
+ protected:
+  Session& open(const StudySpec& spec) {
+    store_ = std::make_unique<MemoryStore>(spec);
+    return reopen();
+  }
+
+  Session& reopen() {
+    session_ = std::make_unique<Session>(*store_, policy_, clock_);
+    return *session_;
+  }
+
+  void report(Epoch from, Epoch until, Cost cost, int trial = 0) {
+    for (Epoch t = from + 1; t <= until; ++t) {
+      session_->record(std::vector<Event>{Measured{TrialId{trial}, {t, 0.5, cost}}});
+    }
+  }
+
+  ManualClock clock_{100.0};
+  RandomSearch policy_{PolicySpec{.name = "random"}};
+  std::unique_ptr<MemoryStore> store_;
+  std::unique_ptr<Session> session_;
+};
+
+TEST_F(SessionTest, ShortensASegmentToTheEpochsThatTheBudgetPays) {
+  Session& session = open(spec_of(Meter::epochs, 7.0));
+  const auto segment = std::get<Segment>(session.ask());
+  EXPECT_EQ(segment.until, 7);
+  EXPECT_EQ(segment.max_epoch, 7);
+  report(0, 7, 1.0);
+  session.record(std::vector<Event>{SegmentDone{TrialId{0}}});
+  EXPECT_TRUE(std::holds_alternative<Finish>(session.ask()));
+  EXPECT_TRUE(session.history().finished());
+}
+
+TEST_F(SessionTest, ReservesWhatRunningTrialsWillCost) {
+  StudySpec spec = spec_of(Meter::epochs, 13.0);
+  spec.workers = 2;
+  Session& session = open(spec);
+  EXPECT_EQ(std::get<Segment>(session.ask()).until, 10);
+  const auto second = std::get<Segment>(session.ask());
+  EXPECT_EQ(second.until, 3);
+  EXPECT_EQ(second.max_epoch, 3);
+  EXPECT_TRUE(std::holds_alternative<Wait>(session.ask()));
+}
+
+TEST_F(SessionTest, DoesNotRecordAnEpochThatTheBudgetCannotPay) {
+  Session& session = open(spec_of(Meter::epochs, 2.0));
+  EXPECT_EQ(std::get<Segment>(session.ask()).until, 2);
+  session.record(std::vector<Event>{Measured{TrialId{0}, {1, 0.5, 1.0}},
+                                    Measured{TrialId{0}, {2, 0.5, 1.0}},
+                                    SegmentDone{TrialId{0}},
+                                    Measured{TrialId{0}, {3, 0.9, 1.0}}});
+  EXPECT_EQ(session.history().budget().spent(), 2.0);
+  EXPECT_EQ(session.history().trial(TrialId{0}).curve.last_epoch(), 2);
+}
+
+TEST_F(SessionTest, ReportedCostsShortenBySoFarObservedCosts) {
+  Session& session = open(spec_of(Meter::reported, 50.0));
+  EXPECT_EQ(std::get<Segment>(session.ask()).until, 10);  // nothing is known yet
+  report(0, 10, 4.0);
+  session.record(std::vector<Event>{SegmentDone{TrialId{0}}});
+  EXPECT_EQ(std::get<Segment>(session.ask()).until, 2);  // 10 left, 4 each
+}
+
+TEST_F(SessionTest, ReopenedSessionContinuesOpenSegmentsFromTheLastRecordedEpoch) {
+  open(spec_of(Meter::seconds, 100.0)).ask();
+  report(0, 4, 1.0);
+  clock_.advance(50.0);
+  Session& again = reopen();
+  ASSERT_EQ(again.open_segments().size(), 1U);
+  EXPECT_EQ(again.open_segments()[0].from, 4);
+  EXPECT_EQ(again.open_segments()[0].until, 10);
+  EXPECT_EQ(again.started_at(), 100.0);
+  EXPECT_EQ(again.history().decisions(), 1);
+}
+
+TEST_F(SessionTest, SecondControllerIsNoticedAtItsFirstDecision) {
+  Session& first = open(spec_of(Meter::epochs, 100.0));
+  RandomSearch other_policy{PolicySpec{.name = "random"}};
+  Session other(*store_, other_policy, clock_);
+  first.ask();
+  EXPECT_THROW(other.ask(), StoreError);
+}
+
+TEST_F(SessionTest, ProgramsWithoutCheckpointsPayForRepeatedEpochs) {
+  StudySpec spec = spec_of(Meter::epochs, 12.0, 20);
+  spec.checkpoint = Checkpoint::none;
+  Session& session = open(spec);
+  EXPECT_EQ(std::get<Segment>(session.ask()).until, 12);
+  report(0, 5, 1.0);
+  session.record(std::vector<Event>{Interrupted{TrialId{0}, "Ctrl-C"}});
+  const Segment segment = reopen().open_segments().at(0);
+  EXPECT_EQ(segment.from, 5);
+  EXPECT_EQ(segment.until, 12);
+}
+
+TEST_F(SessionTest, TakesTrialsThatWereTrainedElsewhere) {
+  Session& session = open(spec_of(Meter::epochs, 100.0));
+  const Config config{.values = {0.25}};
+  const TrialId done = session.adopt({.config = config, .curve = {{1, 0.5, 1.0}, {2, 0.7, 1.0}}});
+  const TrialId paused = session.adopt({.config = config, .curve = {{1, 0.9, 1.0}}, .end = OutsideTrial::End::paused});
+  const TrialId failed = session.adopt({.config = config, .end = OutsideTrial::End::failed, .message = "diverged"});
+  const History& history = reopen().history();
+  EXPECT_EQ(history.trial(done).state, TrialState::completed);
+  EXPECT_EQ(history.trial(paused).state, TrialState::paused);
+  EXPECT_EQ(history.trial(failed).failure, "diverged");
+  EXPECT_EQ(history.incumbent(), paused);
+  EXPECT_EQ(history.budget().spent(), 3.0);
+  EXPECT_EQ(history.open_segments(), 0);
+}
+
+TEST_F(SessionTest, RefusesTrialsFromElsewhereThatDoNotFit) {
+  Session& session = open(spec_of(Meter::epochs, 100.0));
+  EXPECT_THROW(session.adopt({.config = {.values = {7.0}}, .curve = {{1, 0.5, 1.0}}}), InvalidInput);
+  EXPECT_THROW(session.adopt({.config = {.values = {0.5}}}), InvalidInput);
+  EXPECT_THROW(session.adopt({.config = {.values = {0.5}}, .curve = {{2, 0.5, 1.0}}}), InvalidInput);
+  EXPECT_TRUE(store_->events(0).empty());
+}
+
+TEST_F(SessionTest, RefusesATrialFromElsewhereThatTheBudgetCannotPay) {
+  Session& session = open(spec_of(Meter::epochs, 3.0));
+  const Config config{.values = {0.5}};
+  session.adopt({.config = config, .curve = {{1, 0.5, 1.0}, {2, 0.6, 1.0}}});
+  EXPECT_THROW(session.adopt({.config = config, .curve = {{1, 0.5, 1.0}, {2, 0.6, 1.0}}}), InvalidInput);
+  EXPECT_EQ(reopen().open_segments().size(), 0);
+}
+
+TEST_F(SessionTest, RefusesTrialsFromElsewhereAfterTheEnd) {
+  Session& session = open(spec_of(Meter::epochs, 100.0));
+  session.finish("enough");
+  EXPECT_THROW(session.adopt({.config = {.values = {0.5}}, .curve = {{1, 0.5, 1.0}}}), InvalidInput);
+  EXPECT_TRUE(reopen().history().finished()) << "the log can still be read";
+}
+
+}  // namespace
+}  // namespace bapi

@@ -1,0 +1,217 @@
+#include "bapi/process/recovery.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cmath>
+
+#include "bapi/process/process_file.h"
+#include "tests/process/trainer_study.h"
+
+namespace bapi {
+namespace {
+
+constexpr TrialId kTrial{0};
+constexpr double kStart = 1'600'000'000.0;  // when the dead controller started the process
+
+// The files that a dead controller left, and the log as it was.
+class Recovery : public testing::Test {
+ protected:
+  Recovery() : dir_(StudyDir(scratch_.path()).trial(kTrial)), spec_(trainer_spec({})) {
+    dir_.create();
+    trial_.segment_open = true;
+    trial_.until = 5;
+  }
+
+  void recorded(const std::vector<Cost>& costs, Cost overhead = 0.0) {
+    for (const Cost cost : costs) trial_.curve.append({trial_.curve.last_epoch() + 1, 0.5, cost});
+    trial_.overhead += overhead;
+  }
+
+  // The process as it was started, with what the log held then.
+  void started() {
+    ProcessFile file;
+    file.identity = {.pid = 1, .start_ticks = 1, .boot = "another"};
+    file.started_at = kStart;
+    file.spent_before = trial_.spent();
+    file.recorded = trial_.curve.last_epoch();
+    file.from = file.recorded;
+    file.until = 5;
+    file.max_epoch = 8;
+    file.report_offset = static_cast<std::int64_t>(std::filesystem::file_size(dir_.report()));
+    write_process_file(dir_.process(), file);
+  }
+
+  void said(const std::vector<Epoch>& epochs, double at = 0.0) {
+    for (const Epoch epoch : epochs) {
+      std::ofstream(dir_.report(), std::ios::app)
+          << "{\"epoch\": " << epoch << ", \"accuracy\": 0.5, \"cost\": 0.25}\n";
+    }
+    touch(dir_.report(), at);
+  }
+
+  void last_sign_of_life(double at) { touch(dir_.process(), at); }
+
+  static void touch(const std::filesystem::path& file, double at) {
+    const double instant = kStart + at;
+    const timespec time = {.tv_sec = static_cast<time_t>(instant),
+                           .tv_nsec = static_cast<long>(1e9 * (instant - std::floor(instant)))};
+    const timespec times[2] = {time, time};
+    ::utimensat(AT_FDCWD, file.c_str(), times, 0);
+  }
+
+  std::vector<Event> recover() {
+    TrialProgress progress = progress_of(trial_);
+    return recover_process(spec_, trial_, dir_, progress, ManualClock(kStart + 1000.0));
+  }
+
+  // The facts go to the log.
+  void record(const std::vector<Event>& facts) {
+    for (const Event& fact : facts) {
+      if (const auto* measured = std::get_if<Measured>(&fact)) trial_.curve.append(measured->measurement);
+      if (const auto* overhead = std::get_if<Overhead>(&fact)) trial_.overhead += overhead->cost;
+      if (std::holds_alternative<SegmentDone>(fact)) trial_.segment_open = false;
+    }
+  }
+
+  // Recovers, records, and looks that nothing is left to recover.
+  std::vector<Event> recover_once() {
+    const std::vector<Event> facts = recover();
+    EXPECT_EQ(recover(), facts);
+    record(facts);
+    EXPECT_EQ(recover(), std::vector<Event>{});
+    return facts;
+  }
+
+  static Event measured(Epoch epoch, Cost cost) { return Measured{kTrial, {epoch, 0.5, cost}}; }
+  static Event overhead(OverheadKind kind, Epoch epoch, Cost cost) { return Overhead{kTrial, kind, epoch, cost}; }
+
+  TempDir scratch_;
+  TrialDir dir_;
+  StudySpec spec_;
+  Trial trial_;
+};
+
+TEST_F(Recovery, EpochsThatWereReportedButNotRecordedAreFacts) {
+  started();
+  said({1, 2, 3});
+  recorded({1.0});
+  EXPECT_EQ(recover_once(), (std::vector<Event>{measured(2, 1.0), measured(3, 1.0)}));
+}
+
+TEST_F(Recovery, TheLastEpochOfTheSegmentClosesIt) {
+  started();
+  said({1, 2, 3, 4, 5, 6});
+  recorded({1.0, 1.0, 1.0});
+  EXPECT_EQ(recover_once(),
+            (std::vector<Event>{measured(4, 1.0), measured(5, 1.0), SegmentDone{kTrial}, measured(6, 1.0)}));
+}
+
+TEST_F(Recovery, EarlierProcessesAreNotHeardAgain) {
+  said({1, 2, 3, 4});
+  recorded({1.0, 1.0, 1.0});
+  trial_.until = 9;
+  started();
+  said({4});
+  EXPECT_EQ(recover_once(), (std::vector<Event>{measured(4, 1.0)}));
+}
+
+TEST_F(Recovery, RepeatedEpochsAreChargedOnce) {
+  recorded({1.0, 1.0, 1.0});
+  started();
+  said({1, 2, 3, 4});
+  recorded({}, 2.0);  // two of the repeats are in the log
+  EXPECT_EQ(recover_once(), (std::vector<Event>{overhead(OverheadKind::repeat, 3, 1.0), measured(4, 1.0)}));
+}
+
+TEST_F(Recovery, ReportedCostsAreChargedOnce) {
+  spec_.budget.meter = Meter::reported;
+  recorded({0.25, 0.25});
+  started();
+  said({1, 2, 3});
+  recorded({}, 0.25);
+  EXPECT_EQ(recover_once(), (std::vector<Event>{overhead(OverheadKind::repeat, 2, 0.25), measured(3, 0.25)}));
+}
+
+TEST_F(Recovery, NothingPastTheLastPayableEpochComesBack) {
+  started();
+  said({1, 2, 3, 4, 5, 6, 7, 8, 9});
+  EXPECT_EQ(epochs_of(recover_once()).back(), 8);
+}
+
+TEST_F(Recovery, HalfALineIsNoReport) {
+  started();
+  said({1});
+  std::ofstream(dir_.report(), std::ios::app) << "{\"epoch\": 2, \"accur";
+  EXPECT_EQ(recover_once(), (std::vector<Event>{measured(1, 1.0)}));
+}
+
+TEST_F(Recovery, ADivergedEpochIsAFailure) {
+  started();
+  std::ofstream(dir_.report(), std::ios::app) << "{\"epoch\": 1, \"accuracy\": NaN}\n";
+  const std::vector<Event> facts = recover();
+  ASSERT_EQ(facts.size(), 2u);
+  EXPECT_EQ(facts[0], overhead(OverheadKind::failed, 1, 1.0));
+  EXPECT_TRUE(std::holds_alternative<TrialFailed>(facts[1]));
+}
+
+TEST_F(Recovery, TimeIsSharedByTheNewEpochsAndTheRestIsGrace) {
+  spec_ = in_seconds(spec_);
+  started();
+  recorded({3.0}, 1.0);  // start-up and the first epoch: charged until 4 s after the start
+  said({1, 2, 3}, 10.0);
+  last_sign_of_life(11.5);
+  EXPECT_EQ(recover_once(),
+            (std::vector<Event>{measured(2, 3.0), measured(3, 3.0), overhead(OverheadKind::grace, 4, 1.5)}));
+}
+
+TEST_F(Recovery, TimeBeforeTheFirstReportIsCharged) {
+  spec_ = in_seconds(spec_);
+  started();
+  last_sign_of_life(7.0);
+  EXPECT_EQ(recover_once(), (std::vector<Event>{overhead(OverheadKind::grace, 1, 7.0)}));
+}
+
+TEST_F(Recovery, ClocksThatWereSetBackChargeNothing) {
+  spec_ = in_seconds(spec_);
+  started();
+  recorded({5.0});
+  said({1, 2}, -100.0);
+  last_sign_of_life(-100.0);
+  EXPECT_EQ(recover_once(), (std::vector<Event>{measured(2, 0.0)}));
+}
+
+TEST_F(Recovery, ATornFileLosesNoEpochAndChargesNoTime) {
+  spec_ = in_seconds(spec_);
+  recorded({1.0, 1.0});
+  said({1, 2, 1, 2, 3}, 10.0);
+  std::ofstream(dir_.process()) << "pid 12";
+  EXPECT_EQ(recover_once(), (std::vector<Event>{measured(3, 0.0)}));
+}
+
+TEST_F(Recovery, EndsTheProcessesOfADeadControllerFirst) {
+  TempDir other;
+  const StudyDir study(other.path() / "fake.bapi");
+  const SystemClock clock;
+  const StudySpec spec = in_seconds(trainer_spec({"--sleep", "0.02"}));
+  History history(spec);
+  const TrialStarted decision{.trial = kTrial, .config = {{Value{0.5}}}, .until = 20};
+  history.apply(decision);
+  auto dead = std::make_unique<ProcessEvaluator>(spec, study, clock);
+  dead->start(segment(0, 0, 20));
+  for (const Event& fact : wait_for_a<Measured>(*dead)) history.apply(fact);
+  ::usleep(100'000);
+  const int pid = read_process_file(study.trial(kTrial).process())->identity.pid;
+  ProcessEvaluator next(spec, study, clock);
+  const std::vector<Event> facts = next.recover(history);
+  EXPECT_EQ(next.recover(history), facts);
+  EXPECT_FALSE(identify(pid).has_value());
+  EXPECT_GE(epochs_of(facts).size(), 3u);
+  for (const Event& fact : facts) history.apply(fact);
+  EXPECT_EQ(next.recover(history), std::vector<Event>{});
+  dead.reset();
+}
+
+}  // namespace
+}  // namespace bapi
