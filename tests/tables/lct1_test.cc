@@ -41,6 +41,18 @@ class Lct1Test : public testing::Test {
     put<float>(file, {2.0F, 5.0F, 6.0F, 1.0F, 1.5F, nan, 1.0F, 2.0F, 3.0F});
   }
 
+  void write_json(const std::string& text) { std::ofstream(dir_ / "t.json") << text; }
+
+  // The message of the refusal; fails on any other exception.
+  std::string refusal() const {
+    try {
+      read_lct1(dir_ / "t.bin");
+    } catch (const InvalidInput& e) {
+      return e.what();
+    }
+    return "(accepted)";
+  }
+
   std::filesystem::path dir_;
 };
 
@@ -61,20 +73,70 @@ TEST_F(Lct1Test, ReadsCurvesCostsScalesAndDirection) {
 }
 
 TEST_F(Lct1Test, SaysWhatIsWrongWithAFile) {
-  const auto message = [&] {
-    try {
-      read_lct1(dir_ / "t.json");
-    } catch (const InvalidInput& e) {
-      return std::string(e.what());
-    }
-    return std::string("(accepted)");
-  };
-  EXPECT_NE(message().find("cannot be read"), std::string::npos);
+  EXPECT_NE(refusal().find("cannot be read"), std::string::npos);
   write("LCT2");
-  EXPECT_NE(message().find("does not begin with LCT1"), std::string::npos);
+  EXPECT_NE(refusal().find("does not begin with LCT1"), std::string::npos);
   write();
   std::filesystem::resize_file(dir_ / "t.bin", 100);
-  EXPECT_NE(message().find("expected at least"), std::string::npos);
+  EXPECT_NE(refusal().find("expected at least"), std::string::npos);
+}
+
+TEST_F(Lct1Test, RefusesSizesWhoseProductWrapsAround) {
+  // metrics * configs * epochs * sizeof(float) = 2^66 is 0 in 64 bits: all 140 bytes seem enough for it.
+  std::ofstream file(dir_ / "t.bin", std::ios::binary);
+  file.write("LCT1", 4);
+  put<std::uint32_t>(file, {1, 4, 2, 0, 1U << 31, 1U << 31, 0});
+  put<double>(file, {1, 2, 3, 4, 5, 6, 7, 8});
+  put<std::uint32_t>(file, {3, 3, 3, 3});
+  file.close();
+  EXPECT_NE(refusal().find("t.bin: "), std::string::npos) << refusal();
+}
+
+TEST_F(Lct1Test, RefusesMoreNumbersThanTheFileHas) {
+  for (const std::vector<std::uint32_t>& header : {std::vector<std::uint32_t>{1, 2, 2, 0, 999'999'999, 1, 1},
+                                                   {1, ~0U, ~0U, ~0U, 999'999'999, ~0U, ~0U},
+                                                   {1, 1U << 31, 1U << 31, 0, 1, 1, 0},
+                                                   {1, 1, 2, ~0U, 1, 1, 0}}) {
+    std::ofstream file(dir_ / "t.bin", std::ios::binary);
+    file.write("LCT1", 4);
+    put<std::uint32_t>(file, header);
+    put<double>(file, {1, 2, 3, 4});
+    put<std::uint32_t>(file, {3, 3});
+    file.close();
+    EXPECT_NE(refusal().find("expected at least"), std::string::npos) << refusal();
+  }
+}
+
+TEST_F(Lct1Test, SaysWhereItsJsonIsWrong) {
+  write();
+  const std::vector<std::pair<std::string, std::string>> mistakes = {
+      {R"({"hp": [1, 2], "metrics": [{"name": "a"}]})", "t.json: hp[0]: found 1, expected an object"},
+      {R"({"hp": [{"name": 1}, {"name": "b"}], "metrics": [{"name": "a"}]})", "t.json: hp[0].name: found 1"},
+      {R"({"hp": [{"name": "a"}, {"name": "b"}], "metrics": []})", "t.json: metrics: the list is empty"},
+      {R"({"hp": [{"name": "a"}, {"name": "b"}], "metrics": {}})", "t.json: metrics: found an object"},
+      {R"({"hp": [{"name": "a"}, {"name": "b"}], "metrics": [{"name": "a"}], "name": 1})", "t.json: name: found 1"},
+      {R"({"hp": [{"name": "a", "lower": "x"}, {"name": "b"}], "metrics": [{"name": "a"}]})", "t.json: hp[0].lower"},
+      {R"({"hp": {"a": 1, "b": 2}, "metrics": [{"name": "a"}]})", "t.json: hp: found an object, expected a list"},
+      {R"({"hp": [{"name": "a"}], "metrics": [{"name": "a"}]})", "t.json: hp: 1 parameters"},
+      {R"({"name": 1})", "t.json: "},
+      {R"([])", "t.json: found a list, expected an object"},
+      {"", "t.json: parse error at line 1"},
+      {R"({"hp": [)", "t.json: parse error at line 1"}};
+  for (const auto& [json, message] : mistakes) {
+    write_json(json);
+    EXPECT_NE(refusal().find(message), std::string::npos) << json << " -> " << refusal();
+  }
+}
+
+TEST_F(Lct1Test, RefusesAParameterThatIsNoNumber) {
+  std::ofstream file(dir_ / "t.bin", std::ios::binary);
+  file.write("LCT1", 4);
+  put<std::uint32_t>(file, {1, 1, 2, 0, 1, 1, 0});
+  put<double>(file, {0.5, std::numeric_limits<double>::quiet_NaN()});
+  put<std::uint32_t>(file, {1});
+  put<float>(file, {1.0F});
+  file.close();
+  EXPECT_NE(refusal().find("row 0 has a parameter of nan"), std::string::npos) << refusal();
 }
 
 }  // namespace

@@ -142,5 +142,58 @@ TEST_F(NetworkSurrogate, SaysWhatIsWrongWithItsFiles) {
   EXPECT_NE(refusal({.task = "first"}).find("the weights end before head.bias"), std::string::npos);
 }
 
+TEST_F(NetworkSurrogate, RefusesAnArrayWhosePlaceWrapsAround) {
+  // offset + 4 * 4194304 = 2^64: 0 in 64 bits.
+  meta_["arrays"].push_back({{"name", "far"}, {"shape", {1, 4194304}}, {"offset", 18446744073692774400U}});
+  EXPECT_NE(refusal({.task = "first"}).find("the weights end before far"), std::string::npos);
+  meta_["arrays"].back() = {{"name", "large"}, {"shape", {4294967295U, 4294967295U}}, {"offset", 0}};
+  EXPECT_NE(refusal({.task = "first"}).find("the weights end before large"), std::string::npos);
+  meta_["arrays"].back() = {{"name", "negative"}, {"shape", {-1, -1}}, {"offset", 0}};
+  EXPECT_NE(refusal({.task = "first"}).find("shape[0]: found -1"), std::string::npos);
+}
+
+TEST_F(NetworkSurrogate, RefusesArraysThatDoNotFitEachOther) {
+  // A shape with as many numbers, or fewer, lies within the weights; only its neighbours show that it is wrong.
+  const nlohmann::json arrays = meta_["arrays"];
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const std::string name = arrays[i]["name"].get<std::string>();
+    if (name == "embds_fct.0.weight") continue;  // one task fewer is fine, see below
+    meta_["arrays"] = arrays;
+    meta_["arrays"][i]["shape"] = {1};
+    EXPECT_NE(refusal({.task = "first"}).find("surrogate.json: arrays: "), std::string::npos) << name;
+  }
+  meta_["arrays"] = arrays;
+  meta_["arrays"][0]["shape"] = {1, 1};
+  EXPECT_EQ(refusal({.task = "first"}), "(accepted)");
+  EXPECT_NE(refusal({.task = "second"}).find("tasks.second: found 1"), std::string::npos);
+}
+
+TEST_F(NetworkSurrogate, SaysWhichOfItsConstantsIsWrong) {
+  const nlohmann::json meta = meta_;
+  const std::vector<std::pair<std::string, nlohmann::json>> mistakes = {{"x", {"epoch"}},
+                                                                        {"x", {"epoch", "rate", "other"}},
+                                                                        {"x", {"epoch", "epoch"}},
+                                                                        {"x", 1},
+                                                                        {"y", {"time"}},
+                                                                        {"y_log", {1}},
+                                                                        {"x_sub", {"a", "b"}},
+                                                                        {"x_div", nlohmann::json::array()},
+                                                                        {"epochs", 0},
+                                                                        {"epochs", -3},
+                                                                        {"epochs", 1e300},
+                                                                        {"epochs", "3"},
+                                                                        {"space", {1}},
+                                                                        {"tasks", {{"first", "a"}}},
+                                                                        {"tasks", {{"first", -1}}},
+                                                                        {"arrays", {1}},
+                                                                        {"arrays", "a"},
+                                                                        {"log_eps", nullptr}};
+  for (const auto& [key, value] : mistakes) {
+    meta_ = meta;
+    meta_[key] = value;
+    EXPECT_NE(refusal({.task = "first"}).find("surrogate.json: "), std::string::npos) << key << ' ' << value;
+  }
+}
+
 }  // namespace
 }  // namespace bapi

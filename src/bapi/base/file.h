@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -38,13 +39,18 @@ void write_all(const FileDescriptor& file, std::string_view text, const std::fil
 void make_directories(const std::filesystem::path& path);
 [[noreturn]] void fail_at(std::string_view what, const std::filesystem::path& path, int error);
 
-// The whole file, or nullopt if it cannot be read.
-std::optional<std::string> read_whole_file(const std::filesystem::path& file);
+// More than any file that is read as a whole: a larger one is a mistake or an attack, and is not read at all.
+inline constexpr std::size_t kLargestFile = std::size_t{1} << 30;
 
-// The whole of a file that the user has named; InvalidInput if it cannot be read.
-std::string contents_of(const std::filesystem::path& file);
+// The whole of a regular file of at most `limit` bytes; nullopt if it cannot be read, is larger, or is a directory,
+// pipe or device. Returns at once whatever it is.
+std::optional<std::string> read_whole_file(const std::filesystem::path& file, std::size_t limit = kLargestFile);
 
-// All or nothing for readers and for a crash of this process: written beside, then renamed. Throws StoreError.
+// The same for a file that the user has named; InvalidInput says why it cannot be read.
+std::string contents_of(const std::filesystem::path& file, std::size_t limit = kLargestFile);
+
+// All or nothing for readers and for a crash of this process: written beside, then renamed. A link that somebody has
+// put in the way is replaced, not followed. Throws StoreError.
 void replace_file(const std::filesystem::path& file, std::string_view text);
 
 }  // namespace bapi

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "bapi/base/file.h"
 #include "bapi/compare/comparison.h"
@@ -23,6 +24,7 @@ struct LoggedRuns {
 
 // Nothing if there is no such file. Throws InvalidInput that names the line if it is not a comparison's log.
 LoggedRuns read_runs(const std::filesystem::path& file);
+LoggedRuns parse_runs(std::string_view text, const std::string& file);  // the same from its contents
 
 // What decisions of each of `policies` took in the runs of a comparison that was written to `directory` before, under
 // whatever labels it had there. Throws InvalidInput that names a policy without runs there.

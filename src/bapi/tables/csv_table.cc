@@ -71,7 +71,9 @@ Value value_of(const std::string& text, const Domain& domain, const std::string&
       Match{[&](const RealRange& range) { return Value(number_in(text, range, where)); },
             [&](const IntRange& range) {
               const double value = number_in(text, range, where);
-              require(value == std::floor(value), fmt::format("{} = {}, expected a whole number", where, text));
+              // The largest integers are rounded up as doubles, to what no integer can be.
+              require(value == std::floor(value) && value < 0x1p63,
+                      fmt::format("{} = {}, expected a whole number", where, text));
               return Value(static_cast<std::int64_t>(value));
             },
             [&](const Choice& choice) {

@@ -12,6 +12,9 @@
 namespace bapi {
 namespace {
 
+// Of an epoch. Sums of costs stay finite, and keep the fractions of small ones.
+constexpr Cost kLargestCost = 1e15;
+
 double oriented(double value, Goal goal) { return goal == Goal::maximize ? value : -value; }
 
 bool is_complete(const CurveTable::Run& run) { return run.complete; }
@@ -65,7 +68,8 @@ void CurveTable::validate() const {
     require(run.cost.size() == run.value.size(),
             fmt::format("{}: row {} has another number of costs than values", name, i));
     for (const double cost : run.cost) {
-      require(std::isfinite(cost) && cost >= 0.0, fmt::format("{}: row {} has a cost of {}", name, i, cost));
+      require(cost >= 0.0 && cost <= kLargestCost,
+              fmt::format("{}: row {} has a cost of {}, expected a number from 0 to {}", name, i, cost, kLargestCost));
     }
     space.validate(configs[i]);
   }

@@ -32,7 +32,8 @@ struct CurveTable {
   // costs and regrets.
   std::function<Run(const Config&)> at_any = {};
 
-  // Throws InvalidInput: sizes that do not match, no run, an empty run, one longer than max_epoch, a negative cost.
+  // Throws InvalidInput: sizes that do not match, no run, an empty run, one longer than max_epoch, a cost that is
+  // negative or above 1e15.
   void validate() const;
 
   std::size_t row(const Config& config) const;  // LogicError if it is not in the table

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "bapi/tables/curve_table.h"
 
@@ -13,5 +14,8 @@ namespace bapi {
 // only the first is kept, since a configuration has one curve. Throws InvalidInput naming the file and what is wrong
 // with it.
 CurveTable read_lct1(const std::filesystem::path& path);
+
+// The same from the contents of NAME.json and NAME.bin; `path` is for messages.
+CurveTable parse_lct1(std::string_view json, std::string_view data, const std::filesystem::path& path);
 
 }  // namespace bapi
