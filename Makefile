@@ -3,6 +3,8 @@
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
+SECONDS ?= 60
+KILLS ?= 100
 BENCHMARKS := bench_store bench_controller bench_models bench_policies bench_python
 
 .DEFAULT_GOAL := help
@@ -40,6 +42,20 @@ test-dev: deps ## the same with address and undefined-behaviour sanitizers
 .PHONY: test-integrations
 test-integrations: deps ## the wheel, and the Python integrations with the newest libraries; needs PyPI
 	tools/test-integrations
+
+.PHONY: fuzz
+fuzz: ## every reader of outside bytes with random input, SECONDS (60) each; needs clang
+	@tools/install-deps fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz -j $(JOBS)
+	tools/run_fuzz.py --seconds $(SECONDS)
+
+.PHONY: torture
+torture: deps ## studies under kills, stops, full disks and evil training programs, judged from outside
+	@tools/install-deps torture
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target bapi
+	tests/torture/torture.py --bapi build/release/bapi --kills $(KILLS)
 
 .PHONY: bench
 bench: deps ## timings beside the raw engine's; figures in build/bench.json

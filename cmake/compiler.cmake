@@ -22,6 +22,12 @@ function(bapi_compile_options target)
   if(BAPI_CPU)
     target_compile_options(${target} PRIVATE -march=${BAPI_CPU})
   endif()
+  if(BAPI_FUZZ)
+    # Every comparison and edge reports to the fuzzer, and what the standard leaves open ends the program.
+    target_compile_options(${target} PRIVATE -O1 -g1 -fno-omit-frame-pointer -fno-sanitize-recover=all
+                           -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow)
+    target_link_options(${target} PRIVATE -fsanitize=address,undefined)
+  endif()
   if(BAPI_SANITIZE)
     # Line tables are all that a report needs; whole debug information is a third of the build's time.
     target_compile_options(${target} PRIVATE ${BAPI_SANITIZED_LEVEL} -g1 -fsanitize=address,undefined

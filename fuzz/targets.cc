@@ -1,0 +1,34 @@
+#include "fuzz/targets.h"
+
+#include "bapi/base/error.h"
+
+namespace bapi::fuzz {
+namespace {
+
+constexpr Target kTargets[] = {
+    {"study_file", read_study_file},
+    {"inline_command", read_inline_command},
+    {"quantity", read_quantity},
+    {"spec_json", read_spec_json},
+    {"event_json", read_event_json},
+    {"report_line", read_report_line},
+    {"process_file", read_process_file},
+    {"csv_table", read_csv_table},
+    {"lct1_data", read_lct1_data},
+    {"lct1_json", read_lct1_json},
+    {"surrogate", read_surrogate},
+    {"comparison_log", read_comparison_log},
+};
+
+}  // namespace
+
+std::span<const Target> targets() { return kTargets; }
+
+void feed(const Target& target, std::string_view input) {
+  try {
+    target.read(input);
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace bapi::fuzz

@@ -1,0 +1,635 @@
+#!/usr/bin/env python3
+"""Studies under kills, stops, full disks and evil training programs: torture.py [--kills N] [--seconds N] [--seed S]
+
+First the named scenarios, each the repetition of something that once went wrong; then random studies until there were
+N kills or the time is over. judge.py decides, from the log and the trainers' own account alone. Random study I of seed S
+is always the same study with the same plan of disturbances; the machine adds its own timing. Every finding is printed
+with the command that repeats it. What is done is noted in WORK/done.jsonl, and a further call with the same seed
+continues behind it. Exits with 1 if there were findings.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import judge
+import trainer
+
+HERE = pathlib.Path(__file__).resolve().parent
+EXIT_CODES = {0, 1, 2, 3, 130}
+OVERRUN = 20.0  # seconds after which a controller that should have ended hangs
+
+STUDY = """name: s
+command: [{command}]
+metric: {{name: accuracy, goal: maximize}}
+budget: {budget}
+epochs: {{max: {epochs}}}
+workers: {workers}
+policy: {policy}
+seed: {seed}
+grace: 0.3
+report_timeout: 3s
+max_failures: 1000
+parameters: {{lr: {{min: 1.0e-4, max: 1, log: true}}}}
+"""
+
+
+class Hang(Exception):
+    """A controller that does not end: nothing more can be learned from this study."""
+
+
+class Case:
+    """One study in a directory of its own, and what was found wrong with it."""
+
+    def __init__(self, bapi, root, name, latency):
+        self.bapi, self.name, self.latency = bapi, name, latency
+        self.dir = root / name
+        shutil.rmtree(self.dir, ignore_errors=True)
+        (self.dir / "side").mkdir(parents=True)
+        self.study = self.dir / "s.bapi"
+        self.findings = []
+        self.rows = []
+        self.kills = 0
+        self.controllers = 0
+        self.limit, self.workers, self.meter = 0.0, 1, "seconds"
+
+    def found(self, what):
+        if what not in self.findings:
+            self.findings.append(what)
+
+    def create(self, limit, *, meter="seconds", workers=1, policy="random", modes=("plain",), epoch=0.1, epochs=200,
+               seed=1, command=None):
+        """Writes the study file. `command` wraps the trainer's: a list with {trainer} in it."""
+        self.limit, self.workers, self.meter, self.modes = limit, workers, meter, modes
+        unit = {"seconds": "s", "epochs": " epochs", "reported": " usd"}[meter]
+        words = [sys.executable, "-S", str(HERE / "trainer.py"), "--side", str(self.dir / "side"), "--modes",
+                 ",".join(modes), "--seed", str(seed), "--epoch", str(epoch)]
+        if command:
+            words = [word.format(trainer=" ".join(words)) for word in command]
+        self.text = STUDY.format(command=", ".join(json.dumps(word) for word in words), budget=f"{limit}{unit}",
+                                 epochs=epochs, workers=workers, policy=policy, seed=seed)
+        (self.dir / "s.yaml").write_text(self.text)
+
+    def start(self, *arguments, env=None, preexec=None):
+        self.controllers += 1
+        log = open(self.dir / f"controller.{self.controllers}.log", "wb")
+        process = subprocess.Popen([self.bapi, *(arguments or ("run", "s.yaml"))], cwd=self.dir, stdout=log, stderr=log,
+                                   stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})}, preexec_fn=preexec,
+                                   process_group=0)  # and this session, or nothing could stop it from a terminal
+        process.log = log.name
+        return process
+
+    def wait(self, process, seconds=None):
+        """The exit code; a controller that does not end is a finding."""
+        if seconds is None:
+            seconds = OVERRUN + (self.limit if self.meter == "seconds" else 30.0)
+        try:
+            return self.judge_exit(process, process.wait(seconds))
+        except subprocess.TimeoutExpired:
+            self.found(f"the controller hangs: still running after {seconds:.0f} s ({self.mode_text()})")
+            process.kill()
+            self.kills += 1
+            process.wait()
+            raise Hang() from None
+
+    def mode_text(self):
+        modes = sorted({p["mode"] for p in judge.Accounts(self.dir / "side").processes})
+        return "modes so far: " + ", ".join(modes)
+
+    def judge_exit(self, process, code):
+        text = pathlib.Path(process.log).read_text(errors="replace")
+        last = text.strip().splitlines()[-1][:300] if text.strip() else ""
+        if code == -signal.SIGKILL and self.may_die:
+            return code
+        if code not in EXIT_CODES:
+            self.found(f"exit code {code}: {last}")
+        if code == 3 and not self.may_lack:
+            self.found(f"exit code 3: {last}")
+        if code == 2:
+            self.found(f"exit code 2: {last}")
+        return code
+
+    may_die = False   # somebody kills controllers here
+    may_lack = False  # something is missing on purpose: exit code 3 is right
+
+    def kill(self, process, number=signal.SIGKILL):
+        self.kills += 1
+        process.send_signal(number)
+        return process.wait(OVERRUN) if number == signal.SIGKILL else self.wait(process, OVERRUN)
+
+    def kill_trainers(self, rng):
+        for pid in judge.processes_of(self.study):
+            if rng.random() < 0.7:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                    self.kills += 1
+                except OSError:
+                    pass
+
+    def run(self, *arguments, **options):
+        return self.wait(self.start(*arguments, **options))
+
+    def look(self):
+        """The log is sound and holds what it held; the readers work."""
+        if not (self.study / "study.db").exists():
+            if self.rows:
+                self.found("the study is gone")
+            return
+        decisions, rows = judge.rows_of(self.study)
+        for mistake in judge.log_mistakes(decisions, rows, self.rows):
+            self.found(mistake)
+        self.rows = rows
+        status = subprocess.run([self.bapi, "status", "s.bapi", "-f", "json"], cwd=self.dir, capture_output=True,
+                                timeout=60, check=False)
+        if status.returncode != 0:
+            self.found(f"status ends with {status.returncode}: {status.stderr.decode(errors='replace').strip()[:300]}")
+            return
+        shown = json.loads(status.stdout)
+        if shown["budget"]["spent"] != judge.spent(rows):
+            self.found(f"the ledger sums to {judge.spent(rows)!r}, status says {shown['budget']['spent']!r}")
+
+    def finish(self, strict=True):
+        """Judges a study whose controller has ended for good."""
+        self.look()
+        self.nobody_left()
+        accounts = judge.Accounts(self.dir / "side")
+        evil = any(mode in trainer.EVIL for mode in self.modes)
+        for mistake in accounts.mistakes(self.rows, strict and not evil and self.meter == "seconds"):
+            self.found(mistake)
+        self.budget_kept()
+        if self.meter == "seconds" and strict:
+            self.charges_fit(accounts)
+
+    def budget_kept(self):
+        total = judge.spent(self.rows)
+        slack = {"seconds": self.latency * self.workers, "epochs": 1e-9, "reported": 0.75 * self.workers + 1e-9}
+        if not total <= self.limit + slack[self.meter]:
+            self.found(f"spent {total:.2f} of {self.limit} ({self.meter}, {self.workers} workers)")
+
+    def charges_fit(self, accounts):
+        if any(p["mode"] == "stop_itself" for p in accounts.processes):
+            return  # a stopped process shows no sign of life, and is charged
+        total, trained, count = judge.spent(self.rows), accounts.trained(), len(accounts.processes)
+        slack = 0.25 * count + self.latency * self.workers
+        if abs(total - trained) > slack:
+            self.found(f"charged {total:.2f} s, the {count} trainers lived {trained:.2f} s")
+
+    def nobody_left(self):
+        end = time.monotonic() + 3.0
+        while (left := judge.processes_of(self.study)) and time.monotonic() < end:
+            time.sleep(0.05)
+        if left:
+            self.found(f"{len(left)} processes of the study are left alive ({self.mode_text()})")
+            self.clear()
+
+    def clear(self):
+        for pid in judge.processes_of(self.study):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
+
+
+# ---- scenarios: each repeats something that once went wrong
+
+
+def wrapper_killed(case):
+    """A shell between controller and trainer does not keep it alive when the controller is killed."""
+    case.create(4, command=["bash", "-c", "{trainer}; true"])
+    case.may_die = True
+    controller = case.start()
+    time.sleep(1.5)
+    case.kill(controller)
+    case.nobody_left()
+    case.run()
+    case.finish(strict=False)
+
+
+def timeout_at_end(case):
+    """`timeout` has a process group of its own, and ends with the study all the same."""
+    case.create(2, command=["bash", "-c", "timeout 10m {trainer}; echo done"])
+    case.run()
+    case.finish(strict=False)
+
+
+def stopped_from_terminal(case):
+    """Ctrl-Z stops the training with the controller."""
+    stop_controller(case, signal.SIGTSTP)
+
+
+def stopped(case):
+    """A controller that is stopped does not let its trainers run past the budget."""
+    stop_controller(case, signal.SIGSTOP)
+
+
+def stop_controller(case, number):
+    case.create(3, workers=2)
+    controller = case.start()
+    time.sleep(1.0)
+    os.kill(controller.pid, number)
+    time.sleep(4.0)
+    os.kill(controller.pid, signal.SIGCONT)
+    case.wait(controller)
+    case.finish(strict=False)
+
+
+def copied(case):
+    """Continuing a copy charges nothing for the time in between."""
+    case.create(2)
+    case.run()
+    time.sleep(3.0)
+    copy = case.dir / "copy"
+    copy.mkdir()
+    shutil.copytree(case.study, copy / "s.bapi", copy_function=shutil.copyfile)  # no times, as `cp -r`
+    shutil.rmtree(case.study)
+    shutil.move(copy / "s.bapi", case.study)
+    case.limit = 3
+    case.run("resume", "s.bapi", "-b", "3s")
+    case.finish(strict=False)
+
+
+def clock(case, offset, then):
+    library = next(iter(sorted(pathlib.Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))), None)
+    if not library:
+        return "needs libfaketime"
+    case.create(3)
+    case.may_die = True
+    controller = case.start(env={"LD_PRELOAD": str(library), "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+                                 "NO_FAKE_STAT": "1"})
+    time.sleep(1.5)
+    if then == "kill":
+        case.kill(controller)
+        case.run()
+    else:
+        case.wait(controller)
+    case.finish(strict=False)
+    epochs = sum(row[5] for row in case.rows if row[1] == "measured")
+    if epochs < 0.3 * judge.spent(case.rows):
+        case.found(f"epochs are charged {epochs:.2f} s of {judge.spent(case.rows):.2f} s")
+    return None
+
+
+def clock_behind(case):
+    """The clock was an hour behind when the study began, and is set before it is continued."""
+    return clock(case, "-1h", "kill")
+
+
+def clock_ahead(case):
+    """Files have times an hour before the controller's."""
+    return clock(case, "+1h", "wait")
+
+
+def missing_log(case):
+    """Logs deleted to save space."""
+    case.create(2)
+    case.run()
+    for log in case.study.glob("trials/*/log"):
+        log.unlink()
+    case.limit = 3
+    case.run("resume", "s.bapi", "-b", "3s")
+    case.finish(strict=False)
+
+
+def missing_report(case):
+    """Reports gone after a kill."""
+    case.create(3)
+    case.may_die = True
+    controller = case.start()
+    time.sleep(1.5)
+    case.kill(controller)
+    for report in case.study.glob("trials/*/report"):
+        report.unlink()
+    case.run()
+    case.finish(strict=False)
+
+
+def missing_lock(case):
+    """A deleted lock lets a second controller in; the log stays one that can be opened."""
+    case.create(3, workers=2)
+    case.may_lack = True
+    first = case.start()
+    time.sleep(0.7)
+    (case.study / "lock").unlink(missing_ok=True)
+    second = case.start()
+    case.wait(second)
+    case.wait(first)
+    case.run()
+    case.look()
+    case.nobody_left()
+
+
+def immediate_restarts(case):
+    """A killed controller can be started again at once."""
+    case.create(30, epoch=0.02)
+    case.may_die = True
+    for _ in range(15):
+        controller = case.start()
+        time.sleep(0.15)
+        if controller.poll() is not None:
+            case.judge_exit(controller, controller.returncode)
+        case.kill(controller)
+    case.look()
+    case.limit = 1000
+    case.nobody_left()
+
+
+def special_report(case, mode):
+    case.create(3, workers=2, modes=(mode, "plain"), epochs=8)
+    case.run()
+    case.finish(strict=False)
+
+
+def sparse_report(case):
+    """A report of a terabyte that takes no room."""
+    special_report(case, "sparse_report")
+
+
+def zero_report(case):
+    """A report that never ends."""
+    special_report(case, "zero_report")
+
+
+def fifo_report(case):
+    """A report that cannot be opened without a writer."""
+    special_report(case, "fifo_report")
+
+
+def full_disk(case):
+    """The study is interrupted, and goes on when there is room again."""
+    if os.geteuid() != 0:
+        return "needs root"
+    case.study.mkdir()
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", case.study], capture_output=True, check=False)
+    if mount.returncode != 0:
+        return "cannot mount"
+    try:
+        case.create(4, epoch=0.02, workers=2)
+        case.may_lack = True
+        controller = case.start()
+        time.sleep(1.0)
+        filler = case.study / "filler"
+        with open(filler, "wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(b"x" * 4096)
+            except OSError:
+                pass
+        code = case.wait(controller)
+        if code != 3:
+            case.found(f"exit code {code} on a full disk, expected 3")
+        filler.unlink(missing_ok=True)
+        case.may_lack = False
+        case.run()
+        case.finish(strict=False)
+        if any(row[1] == "failed" for row in case.rows):
+            case.found("a full disk is booked as the failure of a trial")
+    finally:
+        case.clear()
+        subprocess.run(["umount", "-l", case.study], check=False)
+    return None
+
+
+def few_files(case):
+    """Too few open files are not the fault of a trial."""
+    case.create(2, workers=4)
+    case.may_lack = True
+    case.run(preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20)))
+    if not (case.study / "study.db").exists():
+        return None
+    case.look()
+    failed = [row for row in case.rows if row[1] == "failed" and "open files" in (row[6] or "")]
+    if failed:
+        case.found(f"{len(failed)} trials failed for want of open files")
+    case.may_lack = False
+    case.run()
+    case.finish(strict=False)
+    return None
+
+
+def file_size(case):
+    """A limit on the size of files ends the controller in order."""
+    case.create(4, epoch=0.02, workers=2)
+    case.may_lack = True
+    case.run(preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60000, 60000)))
+    case.look()
+    case.may_lack = False
+    case.run()
+    case.finish(strict=False)
+
+
+def one_mode(case, mode):
+    case.may_die = mode == "kill_parent"
+    meter, limit = ("reported", 20) if mode == "cost_1e308" else ("seconds", 2.5)
+    case.create(limit, meter=meter, workers=2, modes=(mode, "plain"), epoch=0.05, epochs=6)
+    code = case.run()
+    for _ in range(40):
+        if code == 0:
+            break
+        code = case.run()
+    case.finish(strict=False)
+
+
+SCENARIOS = [wrapper_killed, timeout_at_end, stopped_from_terminal, stopped, copied, clock_behind, clock_ahead,
+             missing_log, missing_report, missing_lock, immediate_restarts, sparse_report, zero_report, fifo_report,
+             full_disk, few_files, file_size]
+SMOKE = ["full_disk", "mode_big_output", "mode_half_line"]
+
+
+# ---- random studies
+
+
+def disturb(case, controller, rng):
+    """One disturbance; True if the controller was ended by it."""
+    what = rng.choice(["kill", "kill", "kill", "kill_both", "kill_trainers", "interrupt", "stop"])
+    if what == "kill":
+        case.kill(controller)
+    elif what == "kill_both":
+        case.kill_trainers(rng)
+        case.kill(controller)
+    elif what == "kill_trainers":
+        case.kill_trainers(rng)
+        return False
+    elif what == "interrupt":
+        case.kill(controller, signal.SIGINT)
+    else:
+        os.kill(controller.pid, signal.SIGSTOP)
+        time.sleep(rng.uniform(0.2, 1.5))
+        os.kill(controller.pid, signal.SIGCONT)
+        return False
+    return True
+
+
+def random_study(case, rng, evil):
+    meter = rng.choice(["seconds", "seconds", "epochs", "reported"])
+    limit = {"seconds": rng.randint(4, 9), "epochs": rng.randint(30, 120), "reported": rng.randint(10, 40)}[meter]
+    modes = rng.sample(trainer.EVIL, 6) + ["plain"] if evil else trainer.HONEST
+    case.create(limit, meter=meter, workers=rng.randint(1, 4), policy=rng.choice(["random", "hyperband", "asha"]),
+                modes=modes, epoch=rng.choice([0.02, 0.05, 0.1]), epochs=rng.choice([9, 27]), seed=rng.randint(0, 999))
+    case.may_die = True
+    kills = rng.randint(4, 20)
+    killed_trainers = False
+    while True:
+        controller = case.start()
+        ended = False
+        while not ended and kills > 0 and controller.poll() is None:
+            try:
+                controller.wait(rng.choice([0.05, 0.2, 0.5, 1.0]) * rng.random() * 2)
+                break
+            except subprocess.TimeoutExpired:
+                kills -= 1
+                ended = disturb(case, controller, rng)
+        code = controller.returncode if ended else case.wait(controller)
+        case.look()
+        if not ended and code in (0, 1):
+            break
+        if case.controllers > 100:
+            case.found("the study does not come to its end")
+            break
+    case.finish(strict=not evil)
+
+
+# ----
+
+
+class Torture:
+    def __init__(self, options):
+        self.options = options
+        self.root = pathlib.Path(options.work).resolve()
+        self.root.mkdir(parents=True, exist_ok=True)
+        self.done_file = self.root / "done.jsonl"
+        self.done = {}
+        if self.done_file.exists():
+            for line in self.done_file.read_text().splitlines():
+                entry = json.loads(line)
+                self.done[entry["name"]] = entry
+        self.began = time.monotonic()
+        self.findings = self.kills = self.cases = 0
+
+    def over(self):
+        return self.options.seconds and time.monotonic() - self.began > self.options.seconds
+
+    def do(self, name, act, repeat):
+        if name in self.done and not self.options.only:
+            entry = self.done[name]
+            self.kills += entry["kills"]
+            return
+        case = Case(os.path.abspath(self.options.bapi), self.root, name, self.options.latency)
+        begin = time.monotonic()
+        try:
+            skipped = act(case)
+        except Hang:
+            skipped = None
+        except subprocess.TimeoutExpired as error:
+            skipped = None
+            case.found(f"hangs: {error}")
+        finally:
+            case.clear()
+        self.cases += 1
+        self.kills += case.kills
+        self.findings += len(case.findings)
+        seconds = time.monotonic() - begin
+        state = f"skipped: {skipped}" if skipped else "FOUND" if case.findings else "ok"
+        print(f"{name:28} {case.kills:4} kills {seconds:6.1f} s  {state}", flush=True)
+        for finding in case.findings:
+            print(f"  - {finding}", flush=True)
+        if case.findings:
+            print(f"  again: {repeat}\n  files: {case.dir}", flush=True)
+        elif not skipped:
+            shutil.rmtree(case.dir, ignore_errors=True)
+        with self.done_file.open("a") as file:
+            file.write(json.dumps({"name": name, "kills": case.kills, "findings": case.findings}) + "\n")
+
+    def again(self, name):
+        return (f"tests/torture/torture.py --bapi {self.options.bapi} --seed {self.options.seed} --only {name} "
+                f"--latency {self.options.latency}")
+
+    def scenarios(self):
+        for scenario in SCENARIOS:
+            yield scenario.__name__, scenario
+        for mode in trainer.EVIL:
+            yield f"mode_{mode}", lambda case, mode=mode: one_mode(case, mode)
+
+    def study(self, number):
+        rng = random.Random(f"{self.options.seed}/{number}")
+        evil = number % 2 == 1
+        name = f"{'evil' if evil else 'honest'}_{self.options.seed}_{number}"
+        return name, lambda case: random_study(case, rng, evil)
+
+    def run(self):
+        options = self.options
+        if options.only:
+            known = dict(self.scenarios())
+            for only in options.only:
+                name, act = (only, known[only]) if only in known else self.study(int(only.rsplit("_", 1)[-1]))
+                self.do(name, act, self.again(name))
+            return self.summary()
+        if options.smoke:
+            options.latency = max(options.latency, 1.5)
+            known = dict(self.scenarios())
+            for name in SMOKE:
+                self.do(name, known[name], self.again(name))
+            return self.summary()
+        if not options.random:
+            for name, act in self.scenarios():
+                if self.over():
+                    break
+                self.do(name, act, self.again(name))
+        number = 0
+        while self.kills < options.kills and not self.over():
+            name, act = self.study(number)
+            self.do(name, act, self.again(name))
+            number += 1
+        return self.summary()
+
+    def summary(self):
+        print(f"{self.cases} studies, {self.kills} kills, {self.findings} findings, "
+              f"{time.monotonic() - self.began:.0f} s")
+        return 1 if self.findings else 0
+
+
+def privately():
+    """As root: mounts of the scenarios are seen by nobody else."""
+    if os.geteuid() != 0 or os.environ.get("BAPI_TORTURE_PRIVATE"):
+        return
+    if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0:
+        os.environ["BAPI_TORTURE_PRIVATE"] = "1"
+        os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable, *sys.argv])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    root = HERE.parent.parent
+    parser.add_argument("--bapi", default=str(root / "build/release/bapi"), help="the program (default: that of the build)")
+    parser.add_argument("--work", help="directory for studies and notes (default: build/torture; --smoke: a new one)")
+    parser.add_argument("--kills", type=int, default=100, help="random studies until there were so many (default 100)")
+    parser.add_argument("--seconds", type=float, default=0, help="or until so much time has passed")
+    parser.add_argument("--seed", type=int, default=1, help="of the random studies (default 1)")
+    parser.add_argument("--latency", type=float, default=1.0,
+                        help="seconds per worker that a budget may be passed by (default 1; more on a busy machine)")
+    parser.add_argument("--only", action="append", help="this scenario or study alone; may be given more than once")
+    parser.add_argument("--random", action="store_true", help="no scenarios, only random studies")
+    parser.add_argument("--smoke", action="store_true", help="a few scenarios, about 20 s: for the test suite")
+    options = parser.parse_args()
+    privately()
+    temporary = None
+    if options.smoke and not options.work:
+        temporary = options.work = tempfile.mkdtemp(prefix="bapi-torture-")
+    options.work = options.work or str(root / "build/torture")
+    try:
+        return Torture(options).run()
+    finally:
+        if temporary:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
