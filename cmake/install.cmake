@@ -9,7 +9,8 @@ endif()
 install(TARGETS bapi_lib EXPORT bapi ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY src/bapi DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "cli" EXCLUDE
-        PATTERN "json_field.h" EXCLUDE)  # ours alone: it would make users need the JSON library
+        # Ours alone: they would make users need the JSON library.
+        PATTERN "json_field.h" EXCLUDE PATTERN "codec_json.h" EXCLUDE)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

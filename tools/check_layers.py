@@ -23,7 +23,7 @@ FORBIDDEN_IN_NUMERICS = re.compile(r"\b(?:(?:iostream|filesystem|chrono|log\.h|c
 LIBRARIES = {
     "SQLite": ("sqlite3", ["store/"]),
     "yaml-cpp": ("yaml-cpp/", ["study/spec_file.cc"]),
-    "nlohmann-json": ("nlohmann/", ["study/codec.cc", "control/report_parser.cc", "process/", "tables/", "report/", "compare/", "cli/"]),
+    "nlohmann-json": ("nlohmann/", ["study/codec_", "control/report_parser.cc", "process/", "tables/", "report/", "compare/", "cli/"]),
     "CLI11": ("CLI/", ["cli/"]),
 }
 

@@ -163,7 +163,7 @@ Event start(int trial) {
                       .config = {{0.01 + trial * 1e-6, std::int64_t{64}, 0.9}},
                       .until = 30,
                       .expected_cost = 30.0,
-                      .why = {.rule = "bracket 3, rung 0", .numbers = {{"eta", 3.0}, {"budget left", 1000.0}}}};
+                      .why = {.rule = Rule::promoted, .standing = RungStanding{.bracket = 3, .rung = 0, .places = 9}}};
 }
 
 class Benchmark {

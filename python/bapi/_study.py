@@ -361,6 +361,14 @@ class Study:
         """One row per decision, with its reason."""
         return Table(self._core.decisions())
 
+    def explain(self, trial: Optional[int] = None) -> Table:
+        """Why every decision, or every decision about one trial, was made.
+
+        One row per decision: seq, at, trial, decision, rule, because (in words), reason and assignment (all numbers as
+        the log has them).
+        """
+        return Table(self._core.explain(trial))
+
     def plot(self, kind: str = "curves") -> Picture:
         """A picture: "curves" of all trials, "incumbent" (best value over budget), or "budget" by trial."""
         return Picture(self._core.plot(kind))

@@ -7,6 +7,7 @@
 #include "bapi/cli/insight_input.h"
 #include "bapi/process/command.h"
 #include "bapi/report/plots.h"
+#include "bapi/report/reasons.h"
 #include "bapi/report/summary.h"
 #include "bapi/report/text.h"
 #include "bapi/study/codec.h"
@@ -219,7 +220,7 @@ py::dict trial_record(StudyHandle& study, std::int64_t number) {
   record["costs"] = costs;
   record["spent"] = trial->spent();
   record["failure"] = trial->failure;
-  record["why"] = trial->why.rule;
+  record["why"] = in_brief(trial->why);
   return record;
 }
 
@@ -398,6 +399,13 @@ void bind_reading(py::class_<StudyHandle>& study) {
       .def(
           "decisions",
           [](StudyHandle& self) { return listing(self, [](const StudyView& v) { return decisions_table(v.events); }); })
+      .def(
+          "explain",
+          [](StudyHandle& self, std::optional<std::int64_t> trial) {
+            const std::optional<TrialId> about = trial ? std::optional(TrialId{*trial}) : std::nullopt;
+            return listing(self, [&](const StudyView& v) { return explanation_table(v.events, v.spec(), about); });
+          },
+          py::arg("trial") = py::none())
       .def("plot", &plot)
       .def("plan", &plan, py::arg("horizon"), py::arg("total") = py::none())
       .def("forecast", &forecast);

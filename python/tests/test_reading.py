@@ -45,6 +45,14 @@ def test_the_plan_is_what_the_program_says(study, program):
     assert plan.runs and plan.budget == pytest.approx(50)
 
 
+def test_explanations_are_what_the_program_says(study, program):
+    rows = bapi.open_study(study.path).explain()
+    assert json.loads(program("explain", study.path, "-f", "json")) == [dict(row) for row in rows]
+    about = study.explain(0)
+    assert about[0]["decision"].startswith("start trial 0") and len(about) < len(rows)
+    assert any("Expected accuracy" in row["because"] for row in rows if row["because"])
+
+
 def test_what_if_starts_from_what_is_and_never_gets_worse(study):
     outlook = study.what_if("+100 epochs")
     assert outlook[0]["best"] == study.best.value

@@ -17,7 +17,8 @@ constexpr TerminalStyle kPlain{.color = Color::off, .glyphs = Glyphs::unicode};
 History busy_study(int trials) {
   SampleLog log;
   for (int i = 0; i < trials; ++i) {
-    log.add(TrialStarted{.trial = TrialId{i}, .config = sample_config(0.1, 32), .until = 9, .why = {.rule = "random"}});
+    log.add(TrialStarted{
+        .trial = TrialId{i}, .config = sample_config(0.1, 32), .until = 9, .why = {.rule = Rule::uniform_draw}});
     log.add(measured(i, 1, 0.1 + 0.001 * i, 1.0));
     log.add(measured(i, 2, 0.22 + 0.001 * i, 1.0));
     log.add(measured(i, 3, 0.3 + 0.001 * i, 1.0));

@@ -40,7 +40,7 @@ class StoreContract : public ::testing::TestWithParam<StoreKind> {
   }
 
   static Event started(int trial) {
-    return TrialStarted{.trial = TrialId{trial}, .config = {{0.25}}, .until = 3, .why = {.rule = "random"}};
+    return TrialStarted{.trial = TrialId{trial}, .config = {{0.25}}, .until = 3, .why = {.rule = Rule::uniform_draw}};
   }
 
   static StudySpec small_spec() { return {.name = "small", .seed = 7}; }

@@ -35,7 +35,7 @@ class Insight(EndToEnd):
             self.assertEqual({len(row) for row in rows}, {len(rows[0])}, words)
 
         decisions = self.json("explain", study)
-        self.assertEqual(list(decisions[0]), ["seq", "at", "trial", "decision", "rule", "numbers"])
+        self.assertEqual(list(decisions[0]), ["seq", "at", "trial", "decision", "rule", "because", "reason", "assignment"])
         self.assertEqual(decisions[0]["decision"].split(",")[0], "start trial 0")
         of_trial = self.json("explain", study, "0")
         self.assertTrue(of_trial)

@@ -20,7 +20,7 @@ class AshaTest : public testing::Test {
 
   TrialId begin(const Start& start) {
     const TrialId id{std::ssize(history_.trials())};
-    history_.apply(TrialStarted{.trial = id, .config = start.config, .until = start.until, .why = start.why});
+    history_.apply(TrialStarted{.trial = id, .config = start.config, .until = start.until});
     return id;
   }
 

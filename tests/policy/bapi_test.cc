@@ -32,7 +32,7 @@ TEST(Bapi, InitialDesignIsShortAndBounded) {
   int initial = 0;
   for (const StoredEvent& stored : summary.events) {
     const auto* start = std::get_if<TrialStarted>(&stored.event);
-    if (!start || start->why.rule != "initial design") continue;
+    if (!start || start->why.rule != Rule::initial_design) continue;
     EXPECT_EQ(start->until, 5);  // a tenth of 50
     ++initial;
   }
@@ -44,17 +44,11 @@ TEST(Bapi, RungsDoubleUntilTheLastEpoch) {
   const SimulationSummary summary = run(table, {.name = "bapi"}, {.budget = 1500.0, .seed = 1});
   for (const StoredEvent& stored : summary.events) {
     const auto* resume = std::get_if<TrialResumed>(&stored.event);
-    if (resume && resume->why.number("at_epoch") == 50.0) {  // less where the budget ends before
+    if (resume && resume->why.forecast && resume->why.forecast->epoch == 50) {  // less where the budget ends before
       EXPECT_TRUE(resume->until == 10 || resume->until == 20 || resume->until == 40 || resume->until == 50)
           << resume->until;
     }
   }
-}
-
-const Rationale* reasons_of(const Event& event) {
-  if (const auto* start = std::get_if<TrialStarted>(&event)) return &start->why;
-  if (const auto* resume = std::get_if<TrialResumed>(&event)) return &resume->why;
-  return nullptr;
 }
 
 TEST(Bapi, EveryDecisionOfTheModelCarriesItsNumbers) {
@@ -62,15 +56,15 @@ TEST(Bapi, EveryDecisionOfTheModelCarriesItsNumbers) {
     const SimulationSummary summary = run(test::small_table(40, 20), {.name = name}, {.budget = 500.0, .seed = 1});
     int preferred = 0;
     for (const StoredEvent& stored : summary.events) {
-      const Rationale* why = reasons_of(stored.event);
-      if (!why || why->rule == "initial design") continue;
-      for (const char* number : {"predicted", "sd", "stop", "incumbent", "log_ei_per_cost", "ei_per_cost", "gap"}) {
-        EXPECT_TRUE(why->number(number).has_value()) << name << ": " << why->rule << " lacks " << number;
-      }
-      EXPECT_TRUE(why->number("cost_to_finish") || why->number("cost_to_stop")) << name << ": " << why->rule;
-      if (!why->number("preferred_to")) continue;
+      const Reason* why = reason_of(stored.event);
+      if (!why || why->rule == Rule::initial_design) continue;
+      ASSERT_TRUE(why->forecast && why->price && why->score) << name << ": " << word(why->rule);
+      EXPECT_TRUE(why->forecast->sd && why->forecast->shown_sd > 0.0) << name;
+      EXPECT_TRUE(why->forecast->flat || why->forecast->shortened) << name;
+      EXPECT_EQ(why->score->unit, ScoreUnit::metric) << name;
+      if (!why->rival) continue;
       ++preferred;
-      EXPECT_LE(*why->number("its_log_ei_per_cost"), *why->number("log_ei_per_cost"));
+      EXPECT_LE(why->rival->log_score, why->score->log);
     }
     EXPECT_GT(preferred, 3) << name;
   }
@@ -84,8 +78,8 @@ TEST(Bapi, ImprovementsAreToldInTheUnitOfTheMetric) {
     const auto told = [&](const CurveTable& table) {
       std::vector<double> values;
       for (const StoredEvent& stored : run(table, {.name = name}, {.budget = 120.0, .seed = 1}).events) {
-        const Rationale* why = reasons_of(stored.event);
-        if (why && why->number("ei_per_cost")) values.push_back(*why->number("ei_per_cost"));
+        const Reason* why = reason_of(stored.event);
+        if (why && why->score) values.push_back(std::exp(why->score->log));
       }
       return values;
     };
@@ -112,10 +106,9 @@ TEST(Bapi, WithoutAValueNoneIsPredicted) {
     const Decision decision = make_policy(policy)->ask(history, rng);
     const auto* start = std::get_if<Start>(&decision);
     ASSERT_NE(start, nullptr);
-    EXPECT_FALSE(start->why.rule.empty());
-    for (const char* number : {"predicted", "sd", "incumbent", "target", "ei_per_cost"}) {
-      EXPECT_FALSE(start->why.number(number).has_value()) << name << ": " << number;
-    }
+    EXPECT_NE(start->why.rule, Rule::unstated);
+    EXPECT_FALSE(start->why.forecast) << name;
+    EXPECT_EQ(start->why.score->unit, ScoreUnit::model) << name;
   }
 }
 
@@ -132,15 +125,15 @@ TEST(Bapi, EveryRunOfThePlanIsLookedAtAfterItsBlock) {
   };
   for (const std::size_t row : {0U, 19U}) {
     const TrialId id{std::ssize(history.trials())};
-    history.apply(
-        TrialStarted{.trial = id, .config = table.configs[row], .until = 20, .why = {.rule = "initial design"}});
+    history.apply(TrialStarted{
+        .trial = id, .config = table.configs[row], .until = 20, .assignment = {.initial_run = static_cast<int>(row)}});
     train(id, row, 0, 20);
     history.apply(SegmentDone{id});
   }
   const std::vector<std::size_t> rows = {12, 15, 3};
   for (const std::size_t row : rows) {
     const TrialId id{std::ssize(history.trials())};
-    history.apply(TrialStarted{.trial = id, .config = table.configs[row], .until = 4, .why = {.rule = "planned"}});
+    history.apply(TrialStarted{.trial = id, .config = table.configs[row], .until = 4});
   }
   for (std::size_t i = 0; i < rows.size(); ++i) train(TrialId{2 + static_cast<int>(i)}, rows[i], 0, 4);
   for (std::size_t i = 0; i < rows.size(); ++i) history.apply(SegmentDone{TrialId{2 + static_cast<int>(i)}});
@@ -150,14 +143,13 @@ TEST(Bapi, EveryRunOfThePlanIsLookedAtAfterItsBlock) {
     Rng rng(static_cast<std::uint64_t>(i));
     const Decision decision = make_policy(policy)->ask(history, rng);
     if (const auto* resume = std::get_if<Resume>(&decision)) {
-      const auto ended = resume->why.number("ended_trial");
-      looked_at.push_back(ended ? static_cast<std::int64_t>(*ended) : index(resume->trial));
-      EXPECT_TRUE(ended || resume->why.rule == "on to its conservative stop");
+      ASSERT_TRUE(resume->why.check);
+      looked_at.push_back(index(resume->why.check->trial));
       history.apply(TrialResumed{.trial = resume->trial, .until = resume->until, .why = resume->why});
     } else {
       const auto* start = std::get_if<Start>(&decision);
       ASSERT_NE(start, nullptr);
-      looked_at.push_back(static_cast<std::int64_t>(start->why.number("ended_trial").value_or(-1.0)));
+      looked_at.push_back(start->why.check ? index(start->why.check->trial) : -1);
       history.apply(TrialStarted{.trial = TrialId{std::ssize(history.trials())},
                                  .config = start->config,
                                  .until = start->until,
@@ -187,8 +179,8 @@ TEST(Bapi, NearTheEndOnlyWhatCanStillFinishIsTrained) {
       reached[index(m->trial)] = m->measurement.epoch;
       left -= m->measurement.cost;
     }
-    const Rationale* why = reasons_of(stored.event);
-    if (!why || why->rule == "initial design") continue;
+    const Reason* why = reason_of(stored.event);
+    if (!why || why->rule == Rule::initial_design) continue;
     const auto* resume = std::get_if<TrialResumed>(&stored.event);
     const Epoch done = resume ? reached[index(resume->trial)] : 0;
     const bool any_can_finish = left >= 10.0 || std::any_of(reached.begin(), reached.end(), [&](const auto& trial) {
@@ -197,7 +189,7 @@ TEST(Bapi, NearTheEndOnlyWhatCanStillFinishIsTrained) {
     // Costs are known here: an epoch costs 1.
     if (any_can_finish) {
       EXPECT_LE(10 - done, left + 0.5) << "begun with " << left << " left";
-      EXPECT_EQ(*why->number("at_epoch"), 10.0);
+      EXPECT_EQ(why->forecast->epoch, 10);
     }
     near_the_end += left < 10.0;
   }
@@ -220,12 +212,12 @@ TEST(Bapi, PlanLoopTakesUpRunsForAWholeBlock) {
   int taken_up = 0;
   for (const StoredEvent& stored : summary.events) {
     const auto* r = std::get_if<TrialResumed>(&stored.event);
-    const bool by_plan = r && r->why.rule == "best expected improvement per cost of the horizon";
-    if (by_plan && !r->why.number("shortened")) {  // for want of budget
+    const bool by_plan = r && r->why.rule == Rule::plan;
+    if (by_plan && !r->why.forecast->shortened) {  // for want of budget
       ++taken_up;
       EXPECT_EQ(r->until, std::min(history.trial(r->trial).curve.last_epoch() + 4, 20));  // a fifth of 20
     }
-    if (r && r->why.number("shortened")) {
+    if (r && r->why.forecast && r->why.forecast->shortened) {
       EXPECT_LE(history.budget().remaining(), 0.1 * 500.0);
     }
     history.apply(stored.event);
@@ -241,7 +233,7 @@ TEST(Bapi, PlanLoopLooksEveryBlockAndNeverStepsBack) {
     if (const auto* m = std::get_if<Measured>(&stored.event)) reached[index(m->trial)] = m->measurement.epoch;
     if (const auto* r = std::get_if<TrialResumed>(&stored.event)) {
       EXPECT_GT(r->until, reached[index(r->trial)]);
-      const Epoch block = r->why.rule == kInitialDesign ? 20 : 4;  // a fifth of 20
+      const Epoch block = r->why.rule == Rule::initial_design ? 20 : 4;  // a fifth of 20
       EXPECT_LE(r->until, reached[index(r->trial)] + block);
     }
   }

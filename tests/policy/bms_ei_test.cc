@@ -14,12 +14,12 @@ PolicySpec spec(std::map<std::string, Value> options = {}) { return {.name = "bm
 TEST(BudgetSchedule, IsSpentDownUntilLessThanOneStepIsLeft) {
   std::optional<BudgetSchedule> schedule = BudgetSchedule{.planned = 12.0, .smallest = 2.5};
   for (const auto& [paid, left] : std::vector<std::pair<Cost, Cost>>{{3.0, 9.0}, {2.0, 7.0}, {4.0, 3.0}}) {
-    schedule = schedule->after(paid);
+    schedule = after(*schedule, paid);
     ASSERT_TRUE(schedule);
     EXPECT_EQ(schedule->planned, left);
     EXPECT_EQ(schedule->smallest, 2.5);
   }
-  EXPECT_FALSE(schedule->after(1.0));
+  EXPECT_FALSE(after(*schedule, 1.0));
 }
 
 class BudgetedMultiStepTest : public testing::Test {
@@ -39,7 +39,7 @@ class BudgetedMultiStepTest : public testing::Test {
   // Trains what was decided to the end.
   void train(const Start& start) {
     const TrialId id{std::ssize(history_.trials())};
-    history_.apply(TrialStarted{.trial = id, .config = start.config, .until = 9, .why = start.why});
+    history_.apply(TrialStarted{.trial = id, .config = start.config, .until = 9, .assignment = start.assignment});
     const double x = std::get<double>(start.config.values[0]);
     for (Epoch t = 1; t <= 9; ++t) history_.apply(Measured{id, {t, 0.5 + 0.01 * t, 1.0 + 2.0 * x}});
     history_.apply(SegmentDone{id});
@@ -69,21 +69,21 @@ TEST_F(BudgetedMultiStepTest, SizesItsScheduleByTheCostOfAFewRuns) {
 TEST_F(BudgetedMultiStepTest, GoesOnWithTheScheduleOfTheLastRun) {
   EXPECT_FALSE(continued_schedule(history_, *cost_));
   const Start first = answer(spec());
-  const BudgetSchedule made{*first.why.number("planned_budget"), *first.why.number("smallest_cost")};
+  const BudgetSchedule made = *first.assignment.schedule;
   train(first);
   const Cost paid = history_.trials().back().spent();
   const std::optional<BudgetSchedule> next = continued_schedule(history_, *cost_);
   ASSERT_EQ(next.has_value(), made.planned - paid > made.smallest);
   ASSERT_TRUE(next);
   EXPECT_DOUBLE_EQ(next->planned, made.planned - paid);
-  EXPECT_EQ(answer(spec()).why.number("planned_budget"), next->planned);
+  EXPECT_EQ(answer(spec()).assignment.schedule, next);
 }
 
 TEST_F(BudgetedMultiStepTest, ARunningTrialIsTakenOffAtItsExpectedCost) {
   history_.apply(TrialStarted{.trial = TrialId{4},
                               .config = table_.configs[30],
                               .until = 9,
-                              .why = {.rule = "", .numbers = {{"planned_budget", 60.0}, {"smallest_cost", 10.0}}}});
+                              .assignment = {.schedule = BudgetSchedule{.planned = 60.0, .smallest = 10.0}}});
   const Cost expected = cost_->median(history_.spec().space.encode(table_.configs[30]));
   EXPECT_DOUBLE_EQ(continued_schedule(history_, *cost_)->planned, 60.0 - expected);
   EXPECT_NEAR(left_after_running(history_, *cost_), history_.budget().remaining() - expected, 1e-9);
@@ -116,7 +116,7 @@ TEST_F(BudgetedMultiStepTest, TakesARunThatFitsWhenLittleIsLeft) {
 
 TEST_F(BudgetedMultiStepTest, LooksAlongAPathOrATree) {
   const Start tree = answer(spec({{"fantasies", std::string("tree")}, {"starts", std::int64_t{2}}}));
-  EXPECT_EQ(tree.why.rule, "largest improvement within a budget");
+  EXPECT_EQ(tree.why.rule, Rule::budgeted_improvement);
   EXPECT_EQ(tree.until, 9);
 }
 

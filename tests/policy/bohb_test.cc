@@ -116,7 +116,7 @@ TEST(Bohb, ResultsBelowTheLevelOfTheModelDoNotMatter) {
     history.apply(TrialStarted{.trial = id,
                                .config = table.configs[row],
                                .until = epoch,
-                               .why = {.rule = "new", .numbers = {{"bracket", bracket}, {"rung", rung}}}});
+                               .assignment = {.place = BracketPlace{.bracket = bracket, .rung = rung}}});
     for (Epoch t = 1; t <= epoch; ++t) {
       history.apply(Measured{id, {t, table.runs[row].value[static_cast<std::size_t>(t) - 1], 1.0}});
     }
@@ -145,7 +145,7 @@ TEST(Bohb, AFailedRunCountsAsTheWorstAtItsLevel) {
     history.apply(TrialStarted{.trial = id,
                                .config = table.configs[static_cast<std::size_t>(i)],
                                .until = 1,
-                               .why = {.rule = "new", .numbers = {{"bracket", 0}, {"rung", 0}}}});
+                               .assignment = {.place = BracketPlace{.bracket = 0, .rung = 0}}});
     if (i == 0) {
       history.apply(TrialFailed{.trial = id, .message = "diverged"});
     } else {

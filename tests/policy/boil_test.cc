@@ -22,7 +22,7 @@ TEST(Boil, ChoosesLengthsOfItsOwnAfterFullRuns) {
     if (!start) continue;
     if (started++ < 2) {
       EXPECT_EQ(start->until, 27);
-    } else if (start->until < 27 && !start->why.number("shortened_from")) {
+    } else if (start->until < 27 && !start->why.shortened_from) {
       shorter = true;
     }
   }

@@ -20,7 +20,7 @@ TEST(ExpectedImprovement, TrainsEverythingToTheEnd) {
   const CurveTable table = test::small_table(30, 9);
   for (const StoredEvent& stored : run(table, "ei", 200.0, 1).events) {
     if (const auto* start = std::get_if<TrialStarted>(&stored.event)) {
-      EXPECT_EQ(start->why.number("shortened_from").value_or(start->until), 9.0);
+      EXPECT_EQ(start->why.shortened_from.value_or(start->until), 9);
     }
   }
 }

@@ -15,8 +15,8 @@ TEST(Glasses, TrainsToTheEndWhatIsWorthMostWithItsFuture) {
   Rng rng(6);
   const Start start = std::get<Start>(make_policy(spec)->ask(history, rng));
   EXPECT_EQ(start.until, 3);
-  EXPECT_EQ(start.why.rule, "largest improvement with its future");
-  EXPECT_GT(*start.why.number("steepest_slope"), 0.0);
+  EXPECT_EQ(start.why.rule, Rule::improvement_with_future);
+  EXPECT_GT(*start.why.note(NoteKind::steepest_slope), 0.0);
 }
 
 TEST(Glasses, FindsAPeakWithFewerRunsThanRandomSearch) {

@@ -168,7 +168,7 @@ TEST_F(HalvingTrace, PlaceOfACrashedRunIsFilledAtTheHigherRung) {
   int started_high = 0;
   for (const StoredEvent& stored : summary.events) {
     const auto* start = std::get_if<TrialStarted>(&stored.event);
-    if (start && start->why.number("bracket") == 0.0 && start->why.number("rung") == 1.0) {
+    if (start && start->assignment.place == BracketPlace{.bracket = 0, .rung = 1}) {
       EXPECT_EQ(start->until, 3);
       ++started_high;
     }
@@ -183,7 +183,7 @@ TEST(Hyperband, SeveralWorkersOpenTheNextBracketRatherThanWait) {
   const SimulationSummary summary = simulate(table, spec, policy, {.budget = 400.0, .seed = 1, .workers = 8});
   double idle_start = 0.0;
   for (const StoredEvent& stored : summary.events) {
-    if (const auto* s = std::get_if<TrialStarted>(&stored.event); s && s->why.number("bracket") == 1.0) {
+    if (const auto* s = std::get_if<TrialStarted>(&stored.event); s && s->assignment.place->bracket == 1) {
       idle_start = stored.at;
       break;
     }

@@ -15,7 +15,8 @@ class InitialDesignTest : public testing::Test {
 
   TrialId start(const Start& start) {
     const TrialId id{std::ssize(history_.trials())};
-    history_.apply(TrialStarted{.trial = id, .config = start.config, .until = start.until, .why = start.why});
+    history_.apply(
+        TrialStarted{.trial = id, .config = start.config, .until = start.until, .assignment = start.assignment});
     return id;
   }
 
@@ -57,7 +58,7 @@ TEST_F(InitialDesignTest, TheBestRunsAreTrainedOnToTheEnd) {
     const Resume further = std::get<Resume>(design.next(history_));
     EXPECT_EQ(further.trial, TrialId{best});
     EXPECT_EQ(further.until, 20);
-    EXPECT_EQ(further.why.rule, kInitialDesign);
+    EXPECT_EQ(further.why.rule, Rule::initial_design);
     resume(further);
   }
   EXPECT_FALSE(design.unfinished(history_));

@@ -112,55 +112,5 @@ TEST(Insight, OutlookStartsAtTheIncumbentAndNeverFalls) {
   }
 }
 
-TEST(Calibration, CountsShareOfOutcomesWithinTheirBands) {
-  StudySpec spec = study_of(test::small_table(8, 4), 100.0, {.name = "bapi"}, 1, 1);
-  std::vector<StoredEvent> events;
-  const auto add = [&](Event event) { events.push_back({std::ssize(events) + 1, 0.0, std::move(event)}); };
-  // Four trials, predicted 0.5 +- 0.1 at epoch 1, that reach 0.5, 0.56, 0.62 and 0.9.
-  const std::vector<double> reached = {0.5, 0.56, 0.62, 0.9};
-  for (int i = 0; i < 4; ++i) {
-    add(TrialStarted{
-        .trial = TrialId{i},
-        .config = spec.pool[static_cast<std::size_t>(i)],
-        .until = 1,
-        .expected_cost = 1.0,
-        .why = {.rule = "r", .numbers = {{"predicted", 0.5}, {"sd", 0.1}, {"at_epoch", 1.0}, {"cost_log_sd", 0.5}}}});
-    add(Measured{TrialId{i}, {1, reached[static_cast<std::size_t>(i)], i < 2 ? 1.0 : 4.0}});
-    add(SegmentDone{TrialId{i}});
-  }
-  const Calibration result = calibration(spec, events);
-  EXPECT_EQ(result.value.count, 4);
-  EXPECT_EQ(result.value.within_50, 0.5);   // 0 and 0.6 standard deviations
-  EXPECT_EQ(result.value.within_80, 0.75);  // and 1.2
-  EXPECT_EQ(result.value.within_95, 0.75);  // 4 is outside
-  EXPECT_EQ(result.cost.count, 4);
-  EXPECT_EQ(result.cost.within_95, 0.5);  // log 4 is 2.8 standard deviations of 0.5
-}
-
-TEST(Calibration, CountsRunsThatWereGivenUpWhereTheirCurvesAreKnown) {
-  StudySpec spec = study_of(test::small_table(8, 4), 100.0, {.name = "bapi"}, 1, 1);
-  std::vector<StoredEvent> events;
-  const auto add = [&](Event event) { events.push_back({std::ssize(events) + 1, 0.0, std::move(event)}); };
-  for (int i = 0; i < 3; ++i) {
-    add(TrialStarted{.trial = TrialId{i},
-                     .config = spec.pool[static_cast<std::size_t>(i)],
-                     .until = 1,
-                     .why = {.rule = "r", .numbers = {{"predicted", 0.5}, {"sd", 0.1}, {"at_epoch", 3.0}}}});
-    add(Measured{TrialId{i}, {1, 0.1, 1.0}});
-    add(SegmentDone{TrialId{i}});
-  }
-  EXPECT_EQ(calibration(spec, events).value.count, 0);
-  // The first comes out as predicted, the second far above, the third crashes before its epoch.
-  const auto curve_of = [&](const Config& config) -> std::vector<double> {
-    if (config == spec.pool[0]) return {0.1, 0.5, 0.4, 0.9};
-    if (config == spec.pool[1]) return {0.1, 0.5, 0.9, 0.9};
-    return {0.1, std::numeric_limits<double>::quiet_NaN()};
-  };
-  const Coverage coverage = calibration(spec, events, curve_of).value;
-  EXPECT_EQ(coverage.count, 2);
-  EXPECT_EQ(coverage.within_50, 0.5);
-  EXPECT_EQ(coverage.within_95, 0.5);
-}
-
 }  // namespace
 }  // namespace bapi

@@ -7,6 +7,7 @@
 #include "bapi/acquisition/tree_search.h"
 #include "bapi/policy/candidates.h"
 #include "bapi/policy/configuration_model.h"
+#include "bapi/policy/forecasts.h"
 #include "bapi/tables/simulate.h"
 #include "tests/support/finished_runs.h"
 #include "tests/support/tables.h"
@@ -40,7 +41,7 @@ TEST(MultiStepImprovement, CapsItsHorizonAtTheRunsThatAreLeft) {
   const CurveTable table = test::small_table(40, 9);
   History history = test::finished_runs(table, spec("ms-ei"), kRows);
   const PolicySpec capped = spec("ms-ei", {{"cap", std::string("count")}});
-  EXPECT_EQ(answer(capped, history).why.number("steps"), 4.0);
+  EXPECT_EQ(answer(capped, history).why.note(NoteKind::steps_ahead), 4.0);
   // Two full runs of 18 at most.
   StudySpec poor = history.spec();
   poor.budget.limit = history.budget().spent() + 40.0;
@@ -50,16 +51,18 @@ TEST(MultiStepImprovement, CapsItsHorizonAtTheRunsThatAreLeft) {
     for (const Measurement& m : trial.curve.points()) short_of_budget.apply(Measured{trial.id, m});
     short_of_budget.apply(SegmentDone{trial.id});
   }
-  EXPECT_EQ(answer(capped, short_of_budget).why.number("steps"), 2.0);
+  EXPECT_EQ(answer(capped, short_of_budget).why.note(NoteKind::steps_ahead), 2.0);
 }
 
 TEST(MultiStepImprovement, LooksAtTheWholeTreeOrAtOnePath) {
   const History history = test::finished_runs(test::small_table(40, 3), spec("ms-ei"), kRows);
-  EXPECT_EQ(answer(spec("ms-ei"), history).why.number("nodes"), 127.0);
-  EXPECT_EQ(answer(spec("ms-ei", {{"prune", 0.0}, {"starts", std::int64_t{1}}}), history).why.number("nodes"), 211.0);
-  EXPECT_EQ(answer(spec("ms-ei-2"), history).why.number("nodes"), 7.0);
+  EXPECT_EQ(answer(spec("ms-ei"), history).why.note(NoteKind::tree_nodes), 127.0);
+  EXPECT_EQ(
+      answer(spec("ms-ei", {{"prune", 0.0}, {"starts", std::int64_t{1}}}), history).why.note(NoteKind::tree_nodes),
+      211.0);
+  EXPECT_EQ(answer(spec("ms-ei-2"), history).why.note(NoteKind::tree_nodes), 7.0);
   for (const char* path : {"mean", "random"}) {
-    EXPECT_EQ(answer(spec("ms-ei", {{"fantasies", std::string(path)}}), history).why.number("nodes"), 4.0);
+    EXPECT_EQ(answer(spec("ms-ei", {{"fantasies", std::string(path)}}), history).why.note(NoteKind::tree_nodes), 4.0);
   }
 }
 
@@ -81,7 +84,7 @@ TEST(MultiStepImprovement, FindsABetterTreeThanAnyPairOfRows) {
       best = std::max(best, objective.score(points)[0]);
     }
   }
-  EXPECT_GE(*start.why.number("log_value"), best - 1e-9);
+  EXPECT_GE(start.why.score->log, score_in_metric(model.scale, model.best, best).log - 1e-9);
 }
 
 TEST(MultiStepImprovement, FindsAPeakWithFewerRunsThanRandomSearch) {

@@ -25,7 +25,7 @@ TEST_P(StepByStepTest, TrainsFromRungToRung) {
       at[index(start->trial)] = start->until;
     }
     const auto* resume = std::get_if<TrialResumed>(&stored.event);
-    if (resume && !resume->why.number("shortened_from")) {
+    if (resume && !resume->why.shortened_from) {
       EXPECT_EQ(resume->until, std::min(20, 2 * at.at(index(resume->trial))));
       at[index(resume->trial)] = resume->until;
     }
@@ -71,10 +71,10 @@ TEST(FreezeThaw, DrawsItsHorizonAndItsThresholdAnew) {
   for (const StoredEvent& stored : simulate(table, spec, *make_policy(spec), {.budget = 300.0, .seed = 1}).events) {
     const auto* resume = std::get_if<TrialResumed>(&stored.event);
     if (!resume) continue;
-    const double horizon = resume->why.number("horizon").value_or(0.0);
+    const double horizon = resume->why.note(NoteKind::epochs_ahead).value_or(0.0);
     EXPECT_GE(horizon, 1.0);
     EXPECT_LE(horizon, 20.0);
-    EXPECT_GT(*resume->why.number("threshold"), *resume->why.number("incumbent"));
+    EXPECT_GT(resume->why.forecast->target, resume->why.forecast->incumbent);
     horizons.insert(horizon);
   }
   EXPECT_GT(horizons.size(), 3U);

@@ -8,12 +8,14 @@ namespace bapi {
 namespace {
 
 TEST(Describe, DecisionsSayHowFarAndWhy) {
-  const TrialStarted start{.trial = TrialId{3},
-                           .config = sample_config(0.1, 32),
-                           .until = 9,
-                           .why = {.rule = "bracket", .numbers = {{"rung", 0.0}, {"eta", 3.0}}}};
-  EXPECT_EQ(describe(start, sample_spec()), "start, to epoch 9 · bracket (rung 0, eta 3)");
-  EXPECT_EQ(describe(TrialStopped{.trial = TrialId{3}, .why = {.rule = "hopeless"}}, sample_spec()), "stop · hopeless");
+  const TrialStarted start{
+      .trial = TrialId{3},
+      .config = sample_config(0.1, 32),
+      .until = 9,
+      .why = {.rule = Rule::new_in_bracket, .standing = RungStanding{.bracket = 1, .rung = 0, .places = 9}}};
+  EXPECT_EQ(describe(start, sample_spec()), "start, to epoch 9 · new in its bracket (bracket 1, rung 0, 9 places)");
+  EXPECT_EQ(describe(TrialStopped{.trial = TrialId{3}, .why = in_own_words("hopeless")}, sample_spec()),
+            "stop · hopeless");
 }
 
 TEST(Describe, ReportsNameTheMetricAndTheCost) {

@@ -68,7 +68,8 @@ Case many_trials(int trials, const std::function<double(int, Epoch)>& value, Goa
   for (int i = 0; i < trials; ++i) {
     const TrialId id{i};
     const Epoch until = 1 + i % 9;
-    c.log.add(TrialStarted{.trial = id, .config = sample_config(0.1, 32), .until = until, .why = {.rule = "random"}});
+    c.log.add(TrialStarted{
+        .trial = id, .config = sample_config(0.1, 32), .until = until, .why = {.rule = Rule::uniform_draw}});
     c.log.add(Overhead{.trial = id, .kind = OverheadKind::start_up, .epoch = 1, .cost = 0.05});
     for (Epoch t = 1; t <= until; ++t) c.log.add(measured(i, t, value(i, t), 0.02));
     c.log.add(SegmentDone{.trial = id});

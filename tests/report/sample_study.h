@@ -49,19 +49,21 @@ inline SampleLog sample_log() {
   log.add(TrialStarted{.trial = TrialId{0},
                        .config = sample_config(0.1, 32),
                        .until = 2,
-                       .why = {.rule = "random", .numbers = {{"bracket", 1.0}}}})
+                       .why = {.rule = Rule::uniform_draw, .standing = RungStanding{.bracket = 1}}})
       .add(Overhead{.trial = TrialId{0}, .kind = OverheadKind::start_up, .epoch = 1, .cost = 0.1})
       .add(measured(0, 1, 0.5, 1.1))
       .add(measured(0, 2, 0.6, 1.3))
       .add(SegmentDone{.trial = TrialId{0}})
       .add(Overhead{.trial = TrialId{0}, .kind = OverheadKind::grace, .epoch = 3, .cost = 0.7})
-      .add(TrialStarted{.trial = TrialId{1}, .config = sample_config(0.01, 64), .until = 9, .why = {.rule = "random"}})
+      .add(TrialStarted{
+          .trial = TrialId{1}, .config = sample_config(0.01, 64), .until = 9, .why = {.rule = Rule::uniform_draw}})
       .add(Overhead{.trial = TrialId{1}, .kind = OverheadKind::repeat, .epoch = 1, .cost = 1e-9})
       .add(measured(1, 1, 0.7, 1e6 + 0.1))
       .add(measured(1, 2, 0.9, 2.2))
       .add(measured(1, 3, 0.8, 2.3))
       .add(ProgramEnded{.trial = TrialId{1}})
-      .add(TrialStarted{.trial = TrialId{2}, .config = sample_config(1.0, 256), .until = 3, .why = {.rule = "random"}})
+      .add(TrialStarted{
+          .trial = TrialId{2}, .config = sample_config(1.0, 256), .until = 3, .why = {.rule = Rule::uniform_draw}})
       .add(Overhead{.trial = TrialId{2}, .kind = OverheadKind::failed, .epoch = 1, .cost = 0.3})
       .add(TrialFailed{.trial = TrialId{2}, .message = "exit code 1: <bad> & \"ugly\"\n"});
   return log;

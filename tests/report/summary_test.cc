@@ -104,7 +104,8 @@ TEST(Status, HasNoBestAndIsNewBeforeAnythingHappened) {
 
 TEST(Status, NothingRunsWithoutAController) {
   SampleLog log;
-  log.add(TrialStarted{.trial = TrialId{0}, .config = sample_config(0.1, 32), .until = 2, .why = {.rule = "random"}});
+  log.add(TrialStarted{
+      .trial = TrialId{0}, .config = sample_config(0.1, 32), .until = 2, .why = {.rule = Rule::uniform_draw}});
   const History history = replay(sample_spec(), log.events());
   EXPECT_EQ(count_trials(history, Controller::present).running, 1);
   EXPECT_EQ(count_trials(history, Controller::absent).running, 0);
@@ -145,7 +146,7 @@ TEST(Listings, DecisionsCarryTheirRule) {
   ASSERT_EQ(rows.size(), 6u);
   EXPECT_EQ(rows[0]["event"], "start");
   EXPECT_EQ(rows[0]["until"], 2);
-  EXPECT_EQ(rows[0]["why"], "random (bracket 1)");
+  EXPECT_EQ(rows[0]["why"], "uniform random draw (bracket 1, rung 0)");
   EXPECT_EQ(rows[5]["event"], "failed");
 }
 

@@ -59,7 +59,9 @@ using testing_support::sample_spec;
 
 constexpr double kNow = 1.75e9;
 
-Event started(int trial) { return TrialStarted{.trial = TrialId{trial}, .until = 3, .why = {.rule = "random"}}; }
+Event started(int trial) {
+  return TrialStarted{.trial = TrialId{trial}, .until = 3, .why = {.rule = Rule::uniform_draw}};
+}
 
 std::vector<Event> batch(int trial, int size) {
   std::vector<Event> facts;

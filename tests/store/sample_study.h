@@ -33,7 +33,9 @@ inline StudySpec sample_spec() {
 }
 
 inline std::vector<Event> sample_events() {
-  const Rationale why{.rule = "bracket 2, rung 0", .numbers = {{"eta", 3.0}, {"cut", 0.25}}};
+  const Reason why{.rule = Rule::own_words,
+                   .own_words = "bracket 2, rung 0",
+                   .notes = {{.name = "eta", .value = 3.0}, {.name = "cut", .value = 0.25}}};
   const Config sgd{{0.015625, std::int64_t{64}, std::string("sgd"), 0.5, std::int64_t{3}}};
   const Config adam{{1e-4, std::int64_t{32}, std::string("adam"), std::monostate{}, std::int64_t{3}}};
   const auto measured = [](int trial, Epoch epoch, double value) {

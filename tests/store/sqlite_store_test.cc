@@ -31,7 +31,9 @@ Event measured(int trial, Epoch epoch) {
   return Measured{.trial = TrialId{trial}, .measurement = {.epoch = epoch, .value = 0.5, .cost = 1.0}};
 }
 
-Event started(int trial) { return TrialStarted{.trial = TrialId{trial}, .until = 3, .why = {.rule = "random"}}; }
+Event started(int trial) {
+  return TrialStarted{.trial = TrialId{trial}, .until = 3, .why = {.rule = Rule::uniform_draw}};
+}
 
 std::vector<Event> batch(int trial, int size) {
   std::vector<Event> facts;

@@ -78,14 +78,15 @@ TEST(Codec, EventsEncodeToOneCompactLine) {
             R"({"kind":"measured","version":1,"trial":7,"epoch":3,"value":0.91,"cost":1.5})");
   EXPECT_EQ(encode(Event{Overhead{.trial = TrialId{7}, .kind = OverheadKind::repeat, .epoch = 2, .cost = 0.25}}),
             R"({"kind":"overhead","version":1,"trial":7,"of":"repeat","epoch":2,"cost":0.25})");
-  EXPECT_EQ(encode(Event{TrialStopped{.trial = TrialId{1}, .why = {.rule = "halving", .numbers = {{"rank", 3.0}}}}}),
-            R"({"kind":"stopped","version":1,"trial":1,"why":{"rule":"halving","numbers":[["rank",3.0]]}})");
+  const Reason why{.rule = Rule::not_promoted, .standing = RungStanding{.rung = 1, .rank = 3}};
+  EXPECT_EQ(encode(Event{TrialStopped{.trial = TrialId{1}, .why = why}}),
+            R"({"kind":"stopped","version":2,"trial":1,"why":{"rule":"not-promoted","standing":{"rung":1,"rank":3}}})");
 }
 
 TEST(Codec, OverheadsAreNamedAsInListings) {
   for (const auto kind : {OverheadKind::start_up, OverheadKind::repeat, OverheadKind::grace, OverheadKind::failed}) {
     const std::string text = encode(Event{Overhead{.kind = kind}});
-    EXPECT_NE(text.find("\"of\":\"" + std::string(to_string(kind)) + "\""), std::string::npos) << text;
+    EXPECT_NE(text.find("\"of\":\"" + std::string(word(kind)) + "\""), std::string::npos) << text;
   }
 }
 
@@ -167,6 +168,25 @@ TEST(Codec, MalformedEventsAreRefusedWithWhatWasFoundAndExpected) {
             "event.value: found \"high\", expected a number");
   EXPECT_EQ(refusal_of_event(R"({"kind":"measured","version":1,"trial":1,"epoch":3000000000,"value":1,"cost":1})"),
             "event.epoch: found 3000000000, expected an integer from -2147483648 to 2147483647");
+}
+
+TEST(Codec, OnlyDecisionsWithAReasonHaveASecondVersion) {
+  EXPECT_EQ(refusal_of_event(R"({"kind":"stopped","version":3,"trial":1,"why":{"rule":"promoted"}})"),
+            "event.version: found 3, expected version 2 (is bapi older than this study?)");
+  EXPECT_EQ(refusal_of_event(R"({"kind":"finished","version":2,"reason":""})"),
+            "event.version: found 2, expected version 1 (is bapi older than this study?)");
+}
+
+TEST(Codec, AnUnknownRuleOrFieldOfAReasonIsRefused) {
+  EXPECT_NE(refusal_of_event(R"({"kind":"stopped","version":2,"trial":1,"why":{"rule":"halving"}})")
+                .find(R"(event.why.rule: found "halving", expected one of "", "own-words")"),
+            std::string::npos);
+  EXPECT_EQ(
+      refusal_of_event(
+          R"({"kind":"stopped","version":2,"trial":1,"why":{"rule":"promoted","price":{"until":3,"cost":true}}})"),
+      "event.why.price.cost: found true, expected a number");
+  EXPECT_EQ(refusal_of_event(R"({"kind":"stopped","version":2,"trial":1,"why":{"rule":"promoted","luck":7}})"),
+            "event.why: found the field \"luck\", expected only rule");
 }
 
 TEST(Codec, ASpecificationWithAMissingFieldIsRefused) {

@@ -8,6 +8,7 @@
 
 #include "bapi/base/rng.h"
 #include "bapi/study/event.h"
+#include "bapi/study/reason_fields.h"
 #include "bapi/study/spec.h"
 
 // Arbitrary specifications and events, for round trips. Texts hold quotes, newlines, NUL, umlauts and bytes that are no
@@ -63,11 +64,66 @@ inline Value any_value(Rng& rng) {
   }
 }
 
-inline Rationale any_why(Rng& rng) {
-  Rationale why{.rule = any_bytes(rng)};
-  for (int i = rng.below(4); i > 0; --i) why.numbers.emplace_back(any_bytes(rng), any_number(rng));
-  return why;
+template <Named Enum>
+Enum any_named(Rng& rng) {
+  const auto& entries = names<Enum>.entries;
+  return entries[static_cast<std::size_t>(rng.below(static_cast<int>(entries.size())))].value;
 }
+
+// Fills every field that a visitor is shown with anything, optional ones half of the time.
+class AnyFields {
+ public:
+  explicit AnyFields(Rng& rng) : rng_(rng) {}
+
+  template <typename T>
+  void operator()(std::string_view, T& field) {
+    fill(field);
+  }
+
+  template <typename T>
+  void if_set(std::string_view, T& field) {
+    if (rng_.below(2) == 0) fill(field);
+  }
+
+ private:
+  void fill(bool& field) { field = rng_.below(2) == 0; }
+  void fill(int& field) { field = rng_.below(1000000); }
+  void fill(double& field) { field = any_number(rng_); }
+  void fill(std::string& field) { field = any_bytes(rng_); }
+  void fill(TrialId& field) { field = TrialId{rng_.below(1000000)}; }
+
+  template <Named T>
+  void fill(T& field) {
+    field = any_named<T>(rng_);
+  }
+
+  template <typename T>
+  void fill(std::optional<T>& field) {
+    fill(field.emplace());
+  }
+
+  template <typename T>
+  void fill(std::vector<T>& field) {
+    for (int i = rng_.below(4); i > 0; --i) fill(field.emplace_back());
+  }
+
+  template <typename T>
+  void fill(T& field) {
+    fields(*this, field);
+  }
+
+  Rng& rng_;
+};
+
+template <typename T>
+T any_fields(Rng& rng) {
+  T value;
+  AnyFields any(rng);
+  fields(any, value);
+  return value;
+}
+
+inline Reason any_why(Rng& rng) { return any_fields<Reason>(rng); }
 
 inline Config any_config(Rng& rng) {
   Config config;
@@ -89,7 +145,8 @@ inline Event any_event(std::size_t kind, Rng& rng) {
                           .config = any_config(rng),
                           .until = any_epoch(rng),
                           .expected_cost = any_number(rng),
-                          .why = any_why(rng)};
+                          .why = any_why(rng),
+                          .assignment = any_fields<TrialAssignment>(rng)};
     case 1:
       return TrialResumed{
           .trial = trial, .until = any_epoch(rng), .expected_cost = any_number(rng), .why = any_why(rng)};

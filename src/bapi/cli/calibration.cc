@@ -3,7 +3,7 @@
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
-#include "bapi/policy/insight.h"
+#include "bapi/policy/calibration.h"
 #include "bapi/studies/study_view.h"
 
 namespace bapi {

@@ -9,6 +9,7 @@
 #include "bapi/cli/insight_input.h"
 #include "bapi/cli/listing.h"
 #include "bapi/policy/registry.h"
+#include "bapi/report/reasons.h"
 #include "bapi/report/text.h"
 
 namespace bapi {
@@ -47,7 +48,10 @@ std::optional<Decision> next_decision(const StudyView& study) {
 }
 
 std::string in_words(const Decision& decision, const StudyView& study) {
-  const auto because = [](const Rationale& why) { return why.rule.empty() ? "" : fmt::format(": {}", why.rule); };
+  const auto because = [](const Reason& why) {
+    const std::string rule = rule_text(why);
+    return rule.empty() ? "" : ": " + rule;
+  };
   return std::visit(
       Match{[&](const Start& d) {
               return fmt::format("start a new trial with {}, train to epoch {}{}",
@@ -71,18 +75,18 @@ Cell decision_cell(const std::optional<Decision>& decision, const StudyView& stu
               return Cell(Fields{{"action", "start"},
                                  {"trial", Cell()},
                                  {"until", d.until},
-                                 {"rule", d.why.rule},
+                                 {"rule", word(d.why.rule)},
                                  {"config", fields_of(d.config, study.spec().space)}});
             },
             [&](const Resume& d) {
               return Cell(Fields{{"action", "resume"},
                                  {"trial", index(d.trial)},
                                  {"until", d.until},
-                                 {"rule", d.why.rule},
+                                 {"rule", word(d.why.rule)},
                                  {"config", fields_of(study.history.trial(d.trial).config, study.spec().space)}});
             },
             [&](const Stop& d) {
-              return Cell(Fields{{"action", "stop"}, {"trial", index(d.trial)}, {"rule", d.why.rule}});
+              return Cell(Fields{{"action", "stop"}, {"trial", index(d.trial)}, {"rule", word(d.why.rule)}});
             },
             [](const Wait&) {
               return Cell(Fields{{"action", "wait"}});

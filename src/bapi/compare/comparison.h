@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bapi/compare/overhead.h"
-#include "bapi/policy/insight.h"
+#include "bapi/policy/coverage.h"
 #include "bapi/tables/curve_table.h"
 #include "bapi/tables/table_budget.h"
 

@@ -11,6 +11,7 @@
 
 #include "bapi/base/clock.h"
 #include "bapi/base/error.h"
+#include "bapi/policy/calibration.h"
 #include "bapi/policy/registry.h"
 #include "bapi/tables/simulate.h"
 #include "bapi/tables/timed_policy.h"
@@ -33,15 +34,6 @@ const CurveTable& table_of(const RunKey& key, const Comparison& comparison) {
 
 const PolicySpec& policy_of(const RunKey& key, const Comparison& comparison) {
   return named(comparison.policies, key.policy, [](const ComparedPolicy& p) { return p.label; }).spec;
-}
-
-// Only forecasting policies store what they predicted; replaying the others' events would find nothing.
-bool has_predictions(const std::vector<StoredEvent>& events) {
-  return std::any_of(events.begin(), events.end(), [](const StoredEvent& stored) {
-    if (const auto* start = std::get_if<TrialStarted>(&stored.event)) return start->why.number("sd").has_value();
-    if (const auto* resume = std::get_if<TrialResumed>(&stored.event)) return resume->why.number("sd").has_value();
-    return false;
-  });
 }
 
 std::vector<std::pair<double, double>> normalised(const SimulationSummary& summary,
@@ -216,7 +208,8 @@ std::optional<RunRecord> run_of(const RunKey& key, const Comparison& comparison,
                    .overhead_seconds = timed.seconds(),
                    .decision_times = decision_times(timed.decisions()),
                    .trajectory = normalised(summary, table, budget)};
-  if (has_predictions(summary.events)) {
+  // Replaying the events of policies that do not forecast would find nothing.
+  if (has_forecasts(summary.events)) {
     record.calibration = calibration(study_of(table, budget, spec, key.seed, key.workers),
                                      summary.events,
                                      [&](const Config& config) { return table.run_of(config).value; });

@@ -79,8 +79,9 @@ Action Session::train(const Start& start) {
                         .config = start.config,
                         .until = until,
                         .expected_cost = reservation(nullptr, until, start.expected_cost),
-                        .why = start.why};
-  if (until < start.until) decision.why.numbers.emplace_back("shortened_from", start.until);
+                        .why = start.why,
+                        .assignment = start.assignment};
+  if (until < start.until) decision.why.shortened_from = start.until;
   decide(decision);
   return segment_of(history_.trial(id));
 }
@@ -95,7 +96,7 @@ Action Session::train(const Resume& resume) {
                         .until = until,
                         .expected_cost = reservation(&trial, until, resume.expected_cost),
                         .why = resume.why};
-  if (until < resume.until) decision.why.numbers.emplace_back("shortened_from", resume.until);
+  if (until < resume.until) decision.why.shortened_from = resume.until;
   decide(decision);
   return segment_of(history_.trial(resume.trial));
 }
@@ -200,7 +201,7 @@ TrialId Session::adopt(const OutsideTrial& trial) {
   }
   const auto id = TrialId{std::ssize(history_.trials())};
   const Epoch last = std::max(1, static_cast<Epoch>(trial.curve.size()));
-  decide(TrialStarted{.trial = id, .config = trial.config, .until = last, .why = {.rule = "from outside"}});
+  decide(TrialStarted{.trial = id, .config = trial.config, .until = last, .why = {.rule = Rule::from_outside}});
   std::vector<Event> facts;
   for (const Measurement& m : trial.curve) facts.emplace_back(Measured{.trial = id, .measurement = m});
   if (trial.end == OutsideTrial::End::failed) {

@@ -36,11 +36,12 @@ std::optional<Promotion> best_waiting(const History& history, const std::vector<
   return std::nullopt;
 }
 
-Resume promote(const Promotion& promotion, const std::vector<Epoch>& rungs, const char* rule) {
-  return {.trial = promotion.trial->id,
-          .until = rungs[static_cast<std::size_t>(promotion.rung) + 1],
-          .why = {.rule = rule,
-                  .numbers = {{"rung", promotion.rung}, {"rank", promotion.rank}, {"reached", promotion.reached}}}};
+Resume promote(const Promotion& promotion, const std::vector<Epoch>& rungs, Rule rule) {
+  return {
+      .trial = promotion.trial->id,
+      .until = rungs[static_cast<std::size_t>(promotion.rung) + 1],
+      .why = {.rule = rule,
+              .standing = RungStanding{.rung = promotion.rung, .rank = promotion.rank, .reached = promotion.reached}}};
 }
 
 }  // namespace
@@ -71,20 +72,20 @@ Decision Asha::ask(const History& history, Rng&) {
   const std::vector<Epoch> rungs = asha_rungs(std::min(epochs.max, min_epoch_.value_or(epochs.min)), epochs.max, eta_);
   for (const Trial& trial : history.trials()) {
     if (!waits(trial) || has_reached(trial, rungs.front())) continue;  // cut short by a budget that was raised since
-    return Resume{.trial = trial.id, .until = rungs.front(), .why = {.rule = "finish what was begun"}};
+    return Resume{.trial = trial.id, .until = rungs.front(), .why = {.rule = Rule::finish_begun}};
   }
 
   std::vector<Promotion> waiting;  // the best of each rung, the highest rung first
   for (std::size_t rung = rungs.size() - 1; rung-- > 0;) {
     const std::optional<Promotion> best = best_waiting(history, rungs, rung);
     if (!best) continue;
-    if (best->rank < best->reached / eta_) return promote(*best, rungs, "among the best of its rung");
+    if (best->rank < best->reached / eta_) return promote(*best, rungs, Rule::best_of_rung);
     waiting.push_back(*best);
   }
   if (const std::optional<Config> config = fresh_config(history)) {
-    return Start{.config = *config, .until = rungs.front(), .why = {.rule = "new on the lowest rung"}};
+    return Start{.config = *config, .until = rungs.front(), .why = {.rule = Rule::lowest_rung}};
   }
-  if (!waiting.empty()) return promote(waiting.front(), rungs, "nothing new is left");
+  if (!waiting.empty()) return promote(waiting.front(), rungs, Rule::nothing_new);
   return nothing_to_do(history, kPoolExhausted);
 }
 

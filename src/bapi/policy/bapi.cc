@@ -8,6 +8,7 @@
 #include "bapi/acquisition/improvement.h"
 #include "bapi/acquisition/target.h"
 #include "bapi/planner/early_termination.h"
+#include "bapi/policy/forecasts.h"
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/new_configs.h"
 #include "bapi/policy/outlook.h"
@@ -148,7 +149,7 @@ const Trial* due_for_a_look(const History& history) {
   std::vector<const Trial*> ended;
   for (const Trial& trial : history.trials()) {
     const int blocks = trial.starts - (trial.segment_open ? 1 : 0);
-    const bool initial = blocks == 1 && trial.why.rule == kInitialDesign;
+    const bool initial = blocks == 1 && trial.assignment.initial_run.has_value();
     const bool may_go_on = trial.segment_open || trial.state == TrialState::paused;
     if (blocks > 0 && !initial && may_go_on) ended.push_back(&trial);
   }
@@ -169,9 +170,15 @@ double log_improvement_to(const Models& models, const Vector& x, int group, Epoc
   return log_constrained_improvement(models.gp, posterior, Rows::of_curve(x, {stop}, max_epoch, group), models.best);
 }
 
-// Improvements over the best, or over what lies above it, in the metric's unit: there the warp is straight.
-double in_units_of_metric(const Models& models, double log_improvement) {
-  return std::exp(log_improvement) * models.scale.slope(models.best);
+// Scores are compared in the scale of the model and told in the unit of the metric.
+void tell_in_metric(const Models& models, Reason& why) {
+  const double log_unit = score_in_metric(models.scale, models.best, 0.0).log;
+  why.score = Score{.log = why.score->log + log_unit, .unit = ScoreUnit::metric};
+  if (why.rival) why.rival->log_score += log_unit;
+}
+
+double measured_sd(const Models& models, double latent_sd) {
+  return std::sqrt(latent_sd * latent_sd + models.gp.parameters().noise);
 }
 
 const char* why_nothing_is_planned(HorizonEnd end) {
@@ -190,81 +197,70 @@ const PlannedRun* runner_up(const Horizon& horizon) {
 }
 
 // What was known of the best prospect, and which one it was preferred to.
-Rationale reasons_for_rung(const History& history,
-                           const Models& models,
-                           const ExactGp& gp,
-                           const std::vector<Candidate>& candidates,
-                           const std::vector<Prospect>& prospects,
-                           double target,
-                           const BapiOptions& options) {
+Reason reasons_for_rung(const History& history,
+                        const Models& models,
+                        const ExactGp& gp,
+                        const std::vector<Candidate>& candidates,
+                        const std::vector<Prospect>& prospects,
+                        double target,
+                        const BapiOptions& options) {
   const Prospect& best = prospects.front();
   const Candidate& chosen = candidates[best.candidate];
+  Reason why{.rule = Rule::improvement_per_cost,
+             .price = Price{.until = best.until, .cost = best.cost, .log_sd = models.cost.log_sd(chosen.x)},
+             .score = Score{.log = best.log_score, .unit = ScoreUnit::model},
+             .candidates = static_cast<int>(prospects.size()),
+             .notes = notes_of(models.fit)};
+  if (prospects.size() > 1) {
+    why.rival = {.trial = candidates[prospects[1].candidate].trial, .log_score = prospects[1].log_score};
+  }
+  // Without a value so far there is nothing to predict from: the model only knows what to keep away from.
+  if (!history.incumbent()) return why;
   // Told to the user is the wider band of the model, which comes true more often.
   const Rows end = Rows::of_curve(chosen.x, {best.until}, history.spec().epochs.max, chosen.group);
   const double model_sd = std::sqrt(gp.predict(end).variance[0]);
-  Rationale why{.rule = "best expected improvement per cost to finish", .numbers = {}};
-  const auto tell = [&](const char* name, double value) { why.numbers.emplace_back(name, value); };
-  // Without a value so far there is nothing to predict from: the model only knows what to keep away from.
-  const bool has_value = history.incumbent().has_value();
-  if (has_value) {
-    tell("predicted", models.to_user(history, best.mean));
-    tell("sd", models.observed_sd(best.mean, model_sd));
-  }
-  tell("at_epoch", best.until);
-  if (has_value) {
-    const double epsilon = stop_tolerance(history, models, options);
-    tell("stop", stop_of(history, models, chosen.x, chosen.group, chosen.done, epsilon));
-  }
-  tell("cost_to_finish", best.cost);
-  tell("cost_log_sd", models.cost.log_sd(chosen.x));
-  tell("log_ei_per_cost", best.log_score);
-  if (has_value) {
-    tell("ei_per_cost", in_units_of_metric(models, best.log_score));
-    tell("incumbent", models.to_user(history, models.best));
-    tell("target", models.to_user(history, target));
-    tell("gap", models.scale.warp.gap);
-  }
-  tell("candidates", static_cast<double>(prospects.size()));
-  if (prospects.size() > 1) {
-    const Candidate& second = candidates[prospects[1].candidate];
-    tell("preferred_to", second.trial ? static_cast<double>(index(*second.trial)) : -1.0);
-    tell("its_log_ei_per_cost", prospects[1].log_score);
-  }
+  why.forecast = forecast_of(history,
+                             models.scale,
+                             {.epoch = best.until,
+                              .mean = best.mean,
+                              .sd = best.sd,
+                              .measured_sd = measured_sd(models, model_sd),
+                              .best = models.best,
+                              .target = target});
+  const double epsilon = stop_tolerance(history, models, options);
+  why.forecast->flat = stop_of(history, models, chosen.x, chosen.group, chosen.done, epsilon);
+  tell_in_metric(models, why);
   return why;
 }
 
 // What was known of the run that the horizon puts first, and which one it was preferred to.
-Rationale reasons_for_run(const History& history,
-                          const Models& models,
-                          const std::vector<Candidate>& candidates,
-                          const Horizon& horizon) {
+Reason reasons_for_run(const History& history,
+                       const Models& models,
+                       const std::vector<Candidate>& candidates,
+                       const Horizon& horizon) {
   const PlannedRun& next = horizon.next();
-  Rationale why{.rule = "best expected improvement per cost of the horizon", .numbers = {}};
-  const auto tell = [&](const char* name, double value) { why.numbers.emplace_back(name, value); };
-  const bool has_value = history.incumbent().has_value();
-  if (has_value) {
-    tell("predicted", models.to_user(history, next.mean));
-    tell("sd", models.observed_sd(next.mean, next.sd));
-  }
-  tell("stop", next.until);
-  if (next.shortened) tell("shortened", 1.0);  // the budget pays for no more
-  tell("cost_to_stop", next.cost);
-  tell("cost_log_sd", models.cost.log_sd(next.x));
-  tell("log_ei_per_cost", next.log_improvement_per_cost);
-  if (has_value) {
-    tell("ei_per_cost", in_units_of_metric(models, next.log_improvement_per_cost));
-    tell("incumbent", models.to_user(history, models.best));
-    tell("gap", models.scale.warp.gap);
-  }
-  tell("horizon", static_cast<double>(horizon.runs.size()));
-  tell("budget_after_horizon", horizon.budget_left);
+  Reason why{.rule = Rule::plan,
+             .price = Price{.until = next.until, .cost = next.cost, .log_sd = models.cost.log_sd(next.x)},
+             .score = Score{.log = next.log_improvement_per_cost, .unit = ScoreUnit::model},
+             .plan = PlanOutline{.trials = static_cast<int>(horizon.runs.size()), .left = horizon.budget_left},
+             .notes = notes_of(models.fit)};
+  for (Note& note : notes_of_constraint(horizon.least_log_probability)) why.notes.push_back(std::move(note));
   if (const PlannedRun* second = runner_up(horizon)) {
-    const Candidate* candidate =
-        second->candidate >= 0 ? &candidates[static_cast<std::size_t>(second->candidate)] : nullptr;
-    const bool known = candidate && candidate->trial;
-    tell("preferred_to", known ? static_cast<double>(index(*candidate->trial)) : -1.0);
-    tell("its_log_ei_per_cost", second->log_improvement_per_cost);
+    why.rival = {.log_score = second->log_improvement_per_cost};
+    if (second->candidate >= 0) why.rival->trial = candidates[static_cast<std::size_t>(second->candidate)].trial;
   }
+  if (!history.incumbent()) return why;
+  why.forecast = forecast_of(history,
+                             models.scale,
+                             {.epoch = next.until,
+                              .mean = next.mean,
+                              .sd = next.sd,
+                              .measured_sd = measured_sd(models, next.sd),
+                              .best = models.best,
+                              .target = models.best});
+  why.forecast->shortened = next.shortened;  // the budget pays for no more
+  if (!next.shortened) why.forecast->flat = next.until;
+  tell_in_metric(models, why);
   return why;
 }
 
@@ -309,7 +305,7 @@ Decision Bapi::next_rung(const History& history, const Models& models, Rng& rng)
           ? first
           : std::max(chosen.done + 1, static_cast<Epoch>(std::llround(options_.rung_ratio * chosen.done)));
   const Epoch until = std::min(rung, best.until);
-  Rationale why = reasons_for_rung(history, models, gp, candidates, prospects, target, options_);
+  Reason why = reasons_for_rung(history, models, gp, candidates, prospects, target, options_);
   const Cost expected = cost_to(history, models, chosen.x, chosen.done, until);
   return train(chosen, until, expected, std::move(why));
 }
@@ -327,31 +323,42 @@ Bapi::Look Bapi::look_at(const Trial& trial, const History& history, const Model
                                                    models.best,
                                                    stop_rule(history, now, stop_tolerance(history, models, options_)),
                                                    {.kappa = options_.kappa});
-  Rationale why{.rule = "on to its conservative stop",
-                .numbers = {{"predicted", models.to_user(history, check.mean_at_stop)},
-                            {"sd", check.sd_at_stop * models.scale.slope(check.mean_at_stop)},
-                            {"stop", check.stop},
-                            {"incumbent", models.to_user(history, check.best)},
-                            {"sd_now", check.sd_now * models.scale.slope(check.mean_at_stop)},
-                            {"kappa", options_.kappa}}};
+  const Forecast forecast = forecast_of(history,
+                                        models.scale,
+                                        {.epoch = check.stop,
+                                         .mean = check.mean_at_stop,
+                                         .sd = check.sd_at_stop,
+                                         .measured_sd = check.sd_at_stop,
+                                         .best = check.best,
+                                         .target = check.best});
+  BlockCheck block{.trial = trial.id,
+                   .stop = check.stop,
+                   .mean = forecast.mean,
+                   .sd = forecast.shown_sd,
+                   .sd_now = check.sd_now * models.scale.slope(check.mean_at_stop),
+                   .incumbent = forecast.incumbent,
+                   .kappa = options_.kappa};
   const Epoch next = next_check(now, check.stop, block_of(spec, options_));
   const Cost cost = next > now ? cost_to(history, models, x, now, next) : 0.0;
   const bool affordable = cost <= history.budget().remaining();
   if (!check.terminate && next > now && affordable) {
     const Cost to_stop = cost_to(history, models, x, now, check.stop);
     const double score = log_improvement_to(models, x, group, check.stop, spec.epochs.max) - std::log(to_stop);
-    why.numbers.insert(why.numbers.end(),
-                       {{"cost_to_stop", to_stop},
-                        {"log_ei_per_cost", score},
-                        {"ei_per_cost", in_units_of_metric(models, score)},
-                        {"gap", models.scale.warp.gap}});
+    Reason why{.rule = Rule::to_conservative_stop,
+               .forecast = forecast,
+               .price = Price{.until = check.stop, .cost = to_stop},
+               .score = Score{.log = score},
+               .check = block,
+               .notes = notes_of(models.fit)};
+    for (Note& note : notes_of_constraint(check.log_probability)) why.notes.push_back(std::move(note));
+    why.forecast->flat = check.stop;
+    tell_in_metric(models, why);
     return {.goes_on = Resume{.trial = trial.id, .until = next, .expected_cost = cost, .why = std::move(why)}};
   }
-  Look look;
-  look.numbers = {{"ended_trial", static_cast<double>(group)},
-                  {"ended_early", check.terminate ? 1.0 : 0.0},
-                  {"ended_unaffordable", !check.terminate && !affordable ? 1.0 : 0.0}};
-  for (const auto& [name, value] : why.numbers) look.numbers.emplace_back("ended_" + name, value);
+  block.outcome = check.terminate ? CheckOutcome::ended_early
+                  : affordable    ? CheckOutcome::at_stop
+                                  : CheckOutcome::unaffordable;
+  Look look{.ended = block};
   look.in_words = check.terminate ? fmt::format("trial {} is not expected to become the best", group)
                   : affordable ? fmt::format("trial {} has reached its conservative stop, epoch {}", group, check.stop)
                                : fmt::format("the next epochs of trial {} do not fit the budget", group);
@@ -378,8 +385,8 @@ Decision Bapi::follow_plan(const History& history, const Models& models, Rng& rn
   const Candidate chosen = next.candidate >= 0 ? candidates[static_cast<std::size_t>(next.candidate)]
                                                : new_candidate(history, spec.space.decode(next.x), 0);
   const Epoch until = std::min(next.until, next.from + block_of(spec, options_));
-  Rationale why = reasons_for_run(history, models, candidates, horizon);
-  why.numbers.insert(why.numbers.end(), ended.numbers.begin(), ended.numbers.end());
+  Reason why = reasons_for_run(history, models, candidates, horizon);
+  why.check = ended.ended;
   const Cost cost = cost_to(history, models, next.x, next.from, until);
   return train(chosen, until, cost, std::move(why));
 }

@@ -2,8 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "bapi/policy/bapi_options.h"
 #include "bapi/policy/candidates.h"
@@ -32,7 +30,7 @@ class Bapi : public Policy {
   // What a look at a run after a block of epochs came to: it goes on, or why it does not, for the log and for people.
   struct Look {
     std::optional<Resume> goes_on = {};
-    std::vector<std::pair<std::string, double>> numbers = {};
+    std::optional<BlockCheck> ended = {};
     std::string in_words = {};
   };
   Look look_at(const Trial& trial, const History& history, const Models& models) const;

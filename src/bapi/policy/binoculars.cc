@@ -5,6 +5,7 @@
 #include "bapi/acquisition/improvement.h"
 #include "bapi/acquisition/tree_search.h"
 #include "bapi/math/quasi_random.h"
+#include "bapi/policy/forecasts.h"
 #include "bapi/policy/full_runs.h"
 #include "bapi/policy/options.h"
 #include "bapi/policy/tree_choice.h"
@@ -80,12 +81,14 @@ Decision Binoculars::ask(const History& history, Rng& rng) {
     if (pick_ == Pick::sample) picked = draw_in_proportion(logs, pick_stream);
     const std::optional<Candidate> chosen = new_configurations.nearest(points.col(picked));
     if (!chosen) continue;
-    Rationale why{.rule = pick_ == Pick::sample ? "drawn from the best batch" : "best of the best batch",
-                  .numbers = forecast_numbers(history, model, chosen->x)};
-    why.numbers.emplace_back("log_ei", logs[picked]);
-    why.numbers.emplace_back("log_batch_ei", each.score);
-    why.numbers.emplace_back("batch", batch_);
-    return train(*chosen, history.spec().epochs.max, 0.0, std::move(why));
+    return train(*chosen,
+                 history.spec().epochs.max,
+                 0.0,
+                 {.rule = pick_ == Pick::sample ? Rule::drawn_from_batch : Rule::best_of_batch,
+                  .forecast = forecast_full_run(history, model, chosen->x),
+                  .score = score_in_metric(model.scale, model.best, logs[picked]),
+                  .notes = {{.kind = NoteKind::log_batch_score, .value = each.score},
+                            {.kind = NoteKind::batch_size, .value = static_cast<double>(batch_)}}});
   }
   return design_.next(history);
 }

@@ -6,15 +6,13 @@
 
 #include "bapi/acquisition/cost_cooling.h"
 #include "bapi/math/quasi_random.h"
+#include "bapi/policy/forecasts.h"
 #include "bapi/policy/full_runs.h"
 #include "bapi/policy/options.h"
 #include "bapi/policy/tree_choice.h"
 
 namespace bapi {
 namespace {
-
-constexpr const char* kPlanned = "planned_budget";
-constexpr const char* kSmallest = "smallest_cost";
 
 // Fantasies after the first, second and third decision of the tree; one each after later ones.
 constexpr int kFantasies[] = {4, 4, 2};
@@ -45,9 +43,10 @@ double observe(ExactGp& gp, const Rows& x, Rng& rng) {
   return y;
 }
 
-void keep(const BudgetSchedule& schedule, Rationale& why) {
-  why.numbers.emplace_back(kPlanned, schedule.planned);
-  why.numbers.emplace_back(kSmallest, schedule.smallest);
+// Kept in the log with every run that was chosen by it.
+Decision with_schedule(Decision decision, const BudgetSchedule& schedule) {
+  if (Start* start = std::get_if<Start>(&decision)) start->assignment = {.schedule = schedule};
+  return decision;
 }
 
 }  // namespace
@@ -69,21 +68,19 @@ BudgetedMultiStep::BudgetedMultiStep(const PolicySpec& spec) {
   design_.runs = options.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
 }
 
-std::optional<BudgetSchedule> BudgetSchedule::after(Cost paid) const {
-  if (!(planned - paid > smallest)) return std::nullopt;
-  return BudgetSchedule{.planned = planned - paid, .smallest = smallest};
+std::optional<BudgetSchedule> after(const BudgetSchedule& schedule, Cost paid) {
+  if (!(schedule.planned - paid > schedule.smallest)) return std::nullopt;
+  return BudgetSchedule{.planned = schedule.planned - paid, .smallest = schedule.smallest};
 }
 
 std::optional<BudgetSchedule> continued_schedule(const History& history, const FullRunCost& cost) {
   if (history.trials().empty()) return std::nullopt;
   const Trial& last = history.trials().back();
-  const std::optional<double> planned = last.why.number(kPlanned);
-  const std::optional<double> smallest = last.why.number(kSmallest);
-  if (!planned || !smallest) return std::nullopt;
+  if (!last.assignment.schedule) return std::nullopt;
   const Cost paid = last.segment_open
                         ? std::max(last.segment_spent, cost.median(history.spec().space.encode(last.config)))
                         : last.spent();
-  return BudgetSchedule{.planned = *planned, .smallest = *smallest}.after(paid);
+  return after(*last.assignment.schedule, paid);
 }
 
 BudgetSchedule new_schedule(
@@ -137,18 +134,15 @@ Decision BudgetedMultiStep::ask(const History& history, Rng& rng) {
       best_root(history, objective, ahead, tree_starts(model, ahead, search_stream, raw), tree_ascents(starts_));
   if (!choice) {
     Decision any = design_.next(history);
-    if (Start* start = std::get_if<Start>(&any)) {
-      start->why = {.rule = "nothing fits the budget: any"};
-      keep(*schedule, start->why);
-    }
-    return any;
+    if (Start* start = std::get_if<Start>(&any)) start->why = {.rule = Rule::nothing_fits_budget};
+    return with_schedule(std::move(any), *schedule);
   }
-  Rationale why{.rule = "largest improvement within a budget",
-                .numbers = forecast_numbers(history, model, choice->root.x)};
-  why.numbers.emplace_back("log_value", choice->log_score);
-  why.numbers.emplace_back("cost", cost.median(choice->root.x));
-  keep(*schedule, why);
-  return train(choice->root, history.spec().epochs.max, 0.0, std::move(why));
+  const Epoch last = history.spec().epochs.max;
+  Reason why{.rule = Rule::budgeted_improvement,
+             .forecast = forecast_full_run(history, model, choice->root.x),
+             .price = Price{.until = last, .cost = cost.median(choice->root.x)},
+             .score = score_in_metric(model.scale, model.best, choice->log_score)};
+  return with_schedule(train(choice->root, last, 0.0, std::move(why)), *schedule);
 }
 
 }  // namespace bapi

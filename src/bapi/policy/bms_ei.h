@@ -26,14 +26,8 @@ class BudgetedMultiStep : public Policy {
   int starts_ = 20;
 };
 
-// The budget that a look-ahead plans with. It is kept in the log with every run that was chosen by it.
-struct BudgetSchedule {
-  Cost planned = 0.0;
-  Cost smallest = 0.0;  // cost of a single step; with no more than this left a new schedule is made
-
-  // What remains of it when `paid` is taken off; nothing if that is not more than `smallest`.
-  std::optional<BudgetSchedule> after(Cost paid) const;
-};
+// What remains of a schedule when `paid` is taken off; nothing if that is not more than `smallest`.
+std::optional<BudgetSchedule> after(const BudgetSchedule& schedule, Cost paid);
 
 // The schedule that the last run was chosen by, less what that run costs; nothing if there is none to go on with.
 std::optional<BudgetSchedule> continued_schedule(const History& history, const FullRunCost& cost);

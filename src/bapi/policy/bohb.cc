@@ -117,7 +117,7 @@ std::vector<Epoch> Bohb::entry_epochs(const History& history) const {
   std::vector<Epoch> entries;
   for (const Trial& trial : history.trials()) {
     Epoch entry = std::numeric_limits<Epoch>::max();
-    if (const std::optional<HyperbandPlace> place = hyperband_place(trial)) {
+    if (const std::optional<BracketPlace>& place = trial.assignment.place) {
       while (std::ssize(brackets) <= place->bracket) {
         brackets.push_back(bracket(history.spec(), static_cast<int>(brackets.size())));
       }

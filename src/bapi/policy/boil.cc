@@ -175,11 +175,11 @@ Decision Boil::ask(const History& history, Rng& rng) {
     return train(run->candidate,
                  run->until,
                  0.0,
-                 {.rule = "largest improvement of the score per cost",
-                  .numbers = {{"log_ei_per_cost", point.score},
-                              {"scaled_cost", model.cost.at(point.x)},
-                              {"best_score", best},
-                              {"rows", static_cast<double>(model.gp.size())}}});
+                 {.rule = Rule::score_per_cost,
+                  .score = Score{.log = point.score, .unit = ScoreUnit::model},
+                  .notes = {{.kind = NoteKind::scaled_cost, .value = model.cost.at(point.x)},
+                            {.kind = NoteKind::best_score, .value = best},
+                            {.kind = NoteKind::model_rows, .value = static_cast<double>(model.gp.size())}}});
   }
   return design_.next(history);
 }

@@ -46,7 +46,7 @@ Candidate new_candidate(const History& history, Config config, int offset) {
   return {.config = std::move(config), .x = std::move(x), .group = static_cast<int>(history.trials().size()) + offset};
 }
 
-Decision train(const Candidate& chosen, Epoch until, Cost expected, Rationale why) {
+Decision train(const Candidate& chosen, Epoch until, Cost expected, Reason why) {
   if (chosen.trial) {
     return Resume{.trial = *chosen.trial, .until = until, .expected_cost = expected, .why = std::move(why)};
   }

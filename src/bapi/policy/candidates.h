@@ -34,7 +34,7 @@ std::optional<std::vector<Candidate>> untried_list(const History& history);
 Candidate new_candidate(const History& history, Config config, int offset);
 
 // Trains the candidate to `until`: Resume for a paused trial, Start for a new one.
-Decision train(const Candidate& chosen, Epoch until, Cost expected, Rationale why);
+Decision train(const Candidate& chosen, Epoch until, Cost expected, Reason why);
 
 Matrix stacked(const std::vector<Candidate>& candidates);  // one row of x each
 

@@ -12,7 +12,8 @@ struct Start {
   Config config = {};
   Epoch until = 0;
   Cost expected_cost = 0.0;  // 0 if the policy does not predict costs
-  Rationale why = {};
+  Reason why = {};
+  TrialAssignment assignment = {};
   bool operator==(const Start&) const = default;
 };
 
@@ -21,14 +22,14 @@ struct Resume {
   TrialId trial{};
   Epoch until = 0;
   Cost expected_cost = 0.0;
-  Rationale why = {};
+  Reason why = {};
   bool operator==(const Resume&) const = default;
 };
 
 // A paused trial, never to be resumed. Trials that are only not chosen stay paused.
 struct Stop {
   TrialId trial{};
-  Rationale why = {};
+  Reason why = {};
   bool operator==(const Stop&) const = default;
 };
 

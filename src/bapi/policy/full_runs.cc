@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "bapi/acquisition/improvement.h"
+#include "bapi/policy/forecasts.h"
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/new_configs.h"
 #include "bapi/policy/rungs.h"
@@ -13,7 +14,7 @@ namespace bapi {
 std::optional<Decision> before_model(const History& history, const InitialDesign& design) {
   for (const Trial& trial : history.trials()) {
     if (waits(trial)) {
-      return Resume{.trial = trial.id, .until = history.spec().epochs.max, .why = {.rule = "finish what was begun"}};
+      return Resume{.trial = trial.id, .until = history.spec().epochs.max, .why = {.rule = Rule::finish_begun}};
     }
   }
   if (design.unfinished(history) || !has_finished_trial(history)) return design.next(history);
@@ -36,10 +37,13 @@ Decision largest_improvement(const History& history,
   Eigen::Index best = 0;
   scores.maxCoeff(&best);
   const Candidate& chosen = candidates[static_cast<std::size_t>(best)];
-  Rationale why{.rule = "largest expected improvement", .numbers = forecast_numbers(history, model, chosen.x)};
-  why.numbers.emplace_back("log_ei", scores[best]);
-  why.numbers.emplace_back("candidates", static_cast<double>(candidates.size()));
-  return train(chosen, history.spec().epochs.max, 0.0, std::move(why));
+  return train(chosen,
+               history.spec().epochs.max,
+               0.0,
+               {.rule = Rule::largest_improvement,
+                .forecast = forecast_full_run(history, model, chosen.x),
+                .score = score_in_metric(model.scale, model.best, scores[best]),
+                .candidates = static_cast<int>(candidates.size())});
 }
 
 NewConfigurations::NewConfigurations(const History& history)
@@ -57,15 +61,16 @@ std::optional<Candidate> NewConfigurations::nearest(const Vector& x) const {
   return new_candidate(history_, std::move(config), 0);
 }
 
-std::vector<std::pair<std::string, double>> forecast_numbers(const History& history,
-                                                             const ConfigurationModel& model,
-                                                             const Vector& x) {
+Forecast forecast_full_run(const History& history, const ConfigurationModel& model, const Vector& x) {
   const Moments at = model.gp.predict(Rows::at_configurations(x.transpose()));
-  const double sd = std::sqrt(at.variance[0] + model.gp.parameters().noise);
-  return {{"predicted", history.in_user_units(model.scale.undo(at.mean[0]))},
-          {"sd", sd * model.scale.slope(at.mean[0])},
-          {"at_epoch", static_cast<double>(history.spec().epochs.max)},
-          {"incumbent", history.in_user_units(model.scale.undo(model.best))}};
+  return forecast_of(history,
+                     model.scale,
+                     {.epoch = history.spec().epochs.max,
+                      .mean = at.mean[0],
+                      .sd = std::sqrt(at.variance[0]),
+                      .measured_sd = std::sqrt(at.variance[0] + model.gp.parameters().noise),
+                      .best = model.best,
+                      .target = model.best});
 }
 
 }  // namespace bapi

@@ -35,10 +35,7 @@ class NewConfigurations {
   Matrix x_;  // of the rows
 };
 
-// What a model says of a full run, for the log: prediction, deviation of what will be observed from it, its epoch and
-// the incumbent, in the user's units.
-std::vector<std::pair<std::string, double>> forecast_numbers(const History& history,
-                                                             const ConfigurationModel& model,
-                                                             const Vector& x);
+// What a model says of a full run, for the log.
+Forecast forecast_full_run(const History& history, const ConfigurationModel& model, const Vector& x);
 
 }  // namespace bapi

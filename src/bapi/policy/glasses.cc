@@ -7,6 +7,7 @@
 #include "bapi/acquisition/penalised_future.h"
 #include "bapi/acquisition/tree_search.h"
 #include "bapi/math/quasi_random.h"
+#include "bapi/policy/forecasts.h"
 #include "bapi/policy/full_runs.h"
 #include "bapi/policy/new_configs.h"
 #include "bapi/policy/options.h"
@@ -154,11 +155,13 @@ Decision Glasses::ask(const History& history, Rng& rng) {
   if (candidates.empty()) return design_.next(history);
   const std::optional<Valued> choice = best_of(utility, candidates);
   if (!choice) return design_.next(history);
-  Rationale why{.rule = "largest improvement with its future",
-                .numbers = forecast_numbers(history, model, choice->candidate.x)};
-  why.numbers.emplace_back("log_utility", choice->log_utility);
-  why.numbers.emplace_back("steepest_slope", utility.lipschitz());
-  return train(choice->candidate, history.spec().epochs.max, 0.0, std::move(why));
+  return train(choice->candidate,
+               history.spec().epochs.max,
+               0.0,
+               {.rule = Rule::improvement_with_future,
+                .forecast = forecast_full_run(history, model, choice->candidate.x),
+                .score = score_in_metric(model.scale, model.best, choice->log_utility),
+                .notes = {{.kind = NoteKind::steepest_slope, .value = utility.lipschitz()}}});
 }
 
 }  // namespace bapi

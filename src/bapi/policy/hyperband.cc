@@ -29,11 +29,6 @@ int rung_levels(Epoch min_epoch, Epoch max_epoch, int eta) {
   return levels;
 }
 
-int purpose(const Trial& trial, std::string_view name) {
-  const std::optional<double> number = trial.why.number(name);
-  return number ? static_cast<int>(*number) : -1;
-}
-
 // The best `count` of `members` at `epoch`, ties by order of creation; result in order of creation. Who failed before
 // that epoch is out. Who failed later keeps the place that it was given then: the others have been stopped since.
 std::vector<const Trial*> best_of(std::vector<const Trial*> members, int count, Epoch epoch) {
@@ -84,13 +79,6 @@ Bracket Hyperband::bracket(const StudySpec& spec, int number) const {
   return hyperband_bracket(number, min_epoch, spec.epochs.max, eta_);
 }
 
-std::optional<HyperbandPlace> hyperband_place(const Trial& trial) {
-  const int bracket = purpose(trial, "bracket");
-  const int rung = purpose(trial, "rung");
-  if (bracket < 0 || rung < 0) return std::nullopt;
-  return HyperbandPlace{.bracket = bracket, .rung = rung};
-}
-
 std::optional<Config> Hyperband::propose(const History& history, Rng&) { return fresh_config(history); }
 
 // What one bracket has to offer: a decision, or nothing to do but wait for its stragglers, or nothing any more.
@@ -99,12 +87,12 @@ struct Hyperband::Answer {
   Decision decision = Wait{};
 };
 
-// The trials by bracket and the rung at which they entered it. Read off their rationales once per decision.
+// The trials by bracket and the rung at which they entered it. Read off their assignments once per decision.
 class Hyperband::Entries {
  public:
   explicit Entries(const History& history) {
     for (const Trial& trial : history.trials()) {
-      const std::optional<HyperbandPlace> place = hyperband_place(trial);
+      const std::optional<BracketPlace>& place = trial.assignment.place;
       if (!place) continue;
       trials_[{place->bracket, place->rung}].push_back(&trial);
       last_bracket_ = std::max(last_bracket_, place->bracket);
@@ -128,8 +116,8 @@ Hyperband::Answer Hyperband::next_in_bracket(const History& history, const Entri
   std::vector<const Trial*> promoted;
   for (int r = 0; r < std::ssize(bracket); ++r) {
     const Rung& rung = bracket[static_cast<std::size_t>(r)];
-    const Rationale why{.rule = r == 0 ? "new in bracket" : "promoted to rung",
-                        .numbers = {{"bracket", number}, {"rung", r}, {"configs", rung.configs}}};
+    const Reason why{.rule = r == 0 ? Rule::new_in_bracket : Rule::promoted,
+                     .standing = RungStanding{.bracket = number, .rung = r, .places = rung.configs}};
     for (const Trial* trial : promoted) {
       if (waits(*trial) && !has_reached(*trial, rung.epoch)) {
         return {Answer::Kind::decision, Resume{.trial = trial->id, .until = rung.epoch, .why = why}};
@@ -143,7 +131,11 @@ Hyperband::Answer Hyperband::next_in_bracket(const History& history, const Entri
     }
     if (std::ssize(promoted) + std::ssize(members) < rung.configs) {
       if (const std::optional<Config> config = propose(history, rng)) {
-        return {Answer::Kind::decision, Start{.config = *config, .until = rung.epoch, .why = why}};
+        return {Answer::Kind::decision,
+                Start{.config = *config,
+                      .until = rung.epoch,
+                      .why = why,
+                      .assignment = {.place = BracketPlace{.bracket = number, .rung = r}}}};
       }
     }
     members.insert(members.end(), promoted.begin(), promoted.end());
@@ -157,11 +149,12 @@ Hyperband::Answer Hyperband::next_in_bracket(const History& history, const Entri
       if (!waits(*trial) || std::find(promoted.begin(), promoted.end(), trial) != promoted.end()) continue;
       return {Answer::Kind::decision,
               Stop{.trial = trial->id,
-                   .why = {.rule = "not among the best of its rung",
-                           .numbers = {{"bracket", number},
-                                       {"rung", r},
-                                       {"value", history.in_user_units(value_at(*trial, rung.epoch))},
-                                       {"promoted", static_cast<double>(promoted.size())}}}}};
+                   .why = {.rule = Rule::not_promoted,
+                           .standing = RungStanding{.bracket = number,
+                                                    .rung = r,
+                                                    .promoted = static_cast<int>(promoted.size()),
+                                                    .epoch = rung.epoch,
+                                                    .value = history.in_user_units(value_at(*trial, rung.epoch))}}}};
     }
   }
   return {Answer::Kind::over};

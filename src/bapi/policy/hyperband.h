@@ -18,18 +18,11 @@ using Bracket = std::vector<Rung>;
 // from the top: max / eta^k, rounded down, at least 1; rungs that coincide are merged. eta >= 2.
 Bracket hyperband_bracket(int number, Epoch min_epoch, Epoch max_epoch, int eta);
 
-// Where HyperBand started a trial; nullopt for a trial that it did not start.
-struct HyperbandPlace {
-  int bracket = 0;
-  int rung = 0;
-};
-std::optional<HyperbandPlace> hyperband_place(const Trial& trial);
-
 // Successive halving in brackets that trade many short runs against few long ones. Every rung's best go on to the next
 // rung, the others are stopped for good.
 //
-// The bracket and rung for which a trial was started are in the rationale of its start, so the whole state of the
-// brackets is computed from the history. A failed trial is out; the places that failures leave empty at a higher rung
+// The bracket and rung for which a trial was started are its assignment, so the whole state of the brackets is computed
+// from the history. A failed trial is out; the places that failures leave empty at a higher rung
 // are filled with new configurations started there. With several workers the oldest bracket with something to do comes
 // first, and a new one is opened rather than wait.
 class Hyperband : public Policy {

@@ -38,8 +38,6 @@ Cost still_to_pay(const History& history, Cost per_epoch) {
 
 bool is_short_and_running(const Trial& trial, Epoch last) { return trial.segment_open && trial.until < last; }
 
-Rationale reason(std::int64_t run) { return {.rule = kInitialDesign, .numbers = {{"run", static_cast<double>(run)}}}; }
-
 bool has_value(const Trial& trial) { return std::isfinite(trial.curve.best()); }
 
 }  // namespace
@@ -91,7 +89,8 @@ Decision InitialDesign::further_run(const History& history) const {
   return Start{.config = *config,
                .until = first_rung(history.spec()),
                .expected_cost = 0.0,
-               .why = reason(std::ssize(history.trials()))};
+               .why = {.rule = Rule::initial_design},
+               .assignment = {.initial_run = static_cast<int>(history.trials().size())}};
 }
 
 Decision InitialDesign::full_run(const History& history) const {
@@ -102,7 +101,7 @@ Decision InitialDesign::full_run(const History& history) const {
     if (trial.state != TrialState::paused || !has_value(trial)) continue;
     if (!best || trial.curve.best() > best->curve.best()) best = &trial;
   }
-  return Resume{.trial = best->id, .until = last, .expected_cost = 0.0, .why = reason(index(best->id))};
+  return Resume{.trial = best->id, .until = last, .expected_cost = 0.0, .why = {.rule = Rule::initial_design}};
 }
 
 }  // namespace bapi

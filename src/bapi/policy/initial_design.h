@@ -7,8 +7,6 @@
 
 namespace bapi {
 
-inline constexpr const char* kInitialDesign = "initial design";  // the rule of its runs
-
 // The runs that a model is first fitted to: configurations of the study's own random sequence, most of them short.
 struct InitialDesign {
   int runs = 0;               // 0: one more than there are parameters

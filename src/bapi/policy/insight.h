@@ -1,8 +1,6 @@
 #pragma once
 
-#include <functional>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "bapi/policy/bapi_options.h"
@@ -75,30 +73,5 @@ class Insight {
   Rng rng_;
   Models models_;
 };
-
-// How often what was predicted came true: coverage of the central bands.
-struct Coverage {
-  int count = 0;
-  double within_50 = 0.0;
-  double within_80 = 0.0;
-  double within_95 = 0.0;
-  bool operator==(const Coverage&) const = default;
-};
-
-struct Calibration {
-  Coverage value;  // of the value at the epoch that a decision looked at
-  Coverage cost;   // of the cost of the segment that it decided
-  bool operator==(const Calibration&) const = default;
-};
-
-// What a configuration reaches epoch by epoch, in the user's units, where that is known beyond what was trained.
-using KnownCurve = std::function<std::vector<double>(const Config&)>;
-
-// From the predictions stored with the decisions and what came of them. Predictions whose epoch was not reached (value)
-// or whose segment was cut off (cost) do not count.
-//
-// The runs that get as far as they were predicted to are those that did well on the way, so that values come out above
-// their predictions even if the model is right. In a simulation `known` lets all predictions count.
-Calibration calibration(const StudySpec& spec, const std::vector<StoredEvent>& events, const KnownCurve& known = {});
 
 }  // namespace bapi

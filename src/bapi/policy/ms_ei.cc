@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "bapi/acquisition/tree_search.h"
+#include "bapi/policy/forecasts.h"
 #include "bapi/policy/full_runs.h"
 #include "bapi/policy/options.h"
 #include "bapi/policy/tree_choice.h"
@@ -88,12 +89,14 @@ Decision MultiStepImprovement::ask(const History& history, Rng& rng) {
   const std::optional<TreeChoice> choice =
       best_root(history, objective, ahead, tree_starts(model, ahead, search_stream), tree_ascents(starts_));
   if (!choice) return design_.next(history);
-  Rationale why{.rule = "largest improvement over several steps",
-                .numbers = forecast_numbers(history, model, choice->root.x)};
-  why.numbers.emplace_back("log_value", choice->log_score);
-  why.numbers.emplace_back("steps", steps);
-  why.numbers.emplace_back("nodes", ahead.nodes());
-  return train(choice->root, history.spec().epochs.max, 0.0, std::move(why));
+  return train(choice->root,
+               history.spec().epochs.max,
+               0.0,
+               {.rule = Rule::multi_step_improvement,
+                .forecast = forecast_full_run(history, model, choice->root.x),
+                .score = score_in_metric(model.scale, model.best, choice->log_score),
+                .notes = {{.kind = NoteKind::steps_ahead, .value = static_cast<double>(steps)},
+                          {.kind = NoteKind::tree_nodes, .value = static_cast<double>(ahead.nodes())}}});
 }
 
 }  // namespace bapi

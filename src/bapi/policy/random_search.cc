@@ -15,10 +15,10 @@ Decision RandomSearch::ask(const History& history, Rng&) {
   // A run that the budget cut short goes on when the budget is raised, before anything new.
   for (const Trial& trial : history.trials()) {
     if (trial.state != TrialState::paused || trial.segment_open) continue;
-    return Resume{.trial = trial.id, .until = history.spec().epochs.max, .why = {.rule = "finish what was begun"}};
+    return Resume{.trial = trial.id, .until = history.spec().epochs.max, .why = {.rule = Rule::finish_begun}};
   }
   std::optional<Config> config = fresh_config(history);
-  if (config) return Start{.config = *config, .until = history.spec().epochs.max, .why = {.rule = "uniform draw"}};
+  if (config) return Start{.config = *config, .until = history.spec().epochs.max, .why = {.rule = Rule::uniform_draw}};
   if (history.open_segments() > 0) return Wait{};
   return Finish{kPoolExhausted};
 }

@@ -7,6 +7,7 @@
 
 #include "bapi/acquisition/improvement.h"
 #include "bapi/math/normal.h"
+#include "bapi/policy/forecasts.h"
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/new_configs.h"
 #include "bapi/policy/options.h"
@@ -48,23 +49,28 @@ std::vector<Candidate> candidates_of(const History& history, const ExactGp& gp, 
   return candidates;
 }
 
+Vector deviations(const Moments& moments) {
+  return moments.variance.unaryExpr([](double variance) { return std::max(kMinSd, std::sqrt(variance)); });
+}
+
 }  // namespace
 
 Moments StepByStep::Lineup::at(const std::vector<Epoch>& epochs) const {
   return outlook(gp, candidates, epochs, history.spec().epochs.max, models.fluctuation);
 }
 
-std::vector<std::pair<std::string, double>> StepByStep::Lineup::forecast(std::size_t candidate) const {
+Forecast StepByStep::Lineup::forecast(std::size_t candidate, Epoch epoch, double mean, double sd, double target) const {
   const Candidate& c = candidates[candidate];
-  const Epoch last = history.spec().epochs.max;
-  const Moments expected = outlook(gp, {c}, {next[candidate]}, last, models.fluctuation);
-  const Rows row = Rows::of_curve(c.x, {next[candidate]}, last, c.group);
-  const double model_sd = std::sqrt(gp.predict(row).variance[0]);
-  return {{"predicted", models.to_user(history, expected.mean[0])},
-          {"sd", models.observed_sd(expected.mean[0], model_sd)},
-          {"at_epoch", next[candidate]},
-          {"incumbent", models.to_user(history, models.best)},
-          {"gap", models.scale.warp.gap}};
+  const double variance = gp.predict(Rows::of_curve(c.x, {epoch}, history.spec().epochs.max, c.group)).variance[0];
+  const double model_sd = std::sqrt(variance);
+  return forecast_of(history,
+                     models.scale,
+                     {.epoch = epoch,
+                      .mean = mean,
+                      .sd = sd,
+                      .measured_sd = std::sqrt(model_sd * model_sd + models.gp.parameters().noise),
+                      .best = models.best,
+                      .target = target});
 }
 
 std::vector<PolicyOptionInfo> StepByStep::common_options() {
@@ -103,14 +109,11 @@ Decision StepByStep::ask(const History& history, Rng& rng) {
   for (const Candidate& candidate : candidates) next.push_back(next_rung(history.spec(), candidate.done));
   Rng draws = rng.fork("score");
   const Lineup lineup{history, models, gp, candidates, next};
-  Scores scores = score(lineup, draws);
-  Eigen::Index best = 0;
-  const double top = scores.values.maxCoeff(&best);
-  const auto chosen = static_cast<std::size_t>(best);
-  scores.why.numbers.emplace_back("log_score", top);
-  for (auto& number : lineup.forecast(chosen)) scores.why.numbers.push_back(std::move(number));
-  scores.why.numbers.emplace_back("candidates", static_cast<double>(candidates.size()));
-  return train(candidates[chosen], next[chosen], 0.0, std::move(scores.why));
+  Chosen choice = choose(lineup, draws);
+  choice.why.candidates = static_cast<int>(candidates.size());
+  for (Note& note : notes_of(models.fit)) choice.why.notes.push_back(std::move(note));
+  if (!history.incumbent()) choice.why.forecast.reset();  // there was nothing to predict from
+  return train(candidates[choice.candidate], next[choice.candidate], 0.0, std::move(choice.why));
 }
 
 PolicyInfo FreezeThaw::info() {
@@ -119,7 +122,7 @@ PolicyInfo FreezeThaw::info() {
           .options = common_options()};
 }
 
-StepByStep::Scores FreezeThaw::score(const Lineup& lineup, Rng& rng) const {
+StepByStep::Chosen FreezeThaw::choose(const Lineup& lineup, Rng& rng) const {
   const Epoch last = lineup.history.spec().epochs.max;
   const Epoch horizon = 1 + rng.below(last);
   const double hope = std::pow(10.0, -4.0 + 3.0 * rng.uniform()) * lineup.models.range;
@@ -127,15 +130,19 @@ StepByStep::Scores FreezeThaw::score(const Lineup& lineup, Rng& rng) const {
   std::vector<Epoch> epochs;
   for (const Candidate& candidate : lineup.candidates) epochs.push_back(std::min(last, candidate.done + horizon));
   const Moments moments = lineup.at(epochs);
-  Scores scores{
-      .values = Vector(moments.mean.size()),
-      .why = {.rule = "likeliest to beat the threshold within the horizon",
-              .numbers = {{"horizon", horizon}, {"threshold", lineup.models.to_user(lineup.history, threshold)}}}};
-  for (Eigen::Index i = 0; i < scores.values.size(); ++i) {
-    const double sd = std::max(kMinSd, std::sqrt(moments.variance[i]));
-    scores.values[i] = log_normal_cdf((moments.mean[i] - threshold) / sd);
+  const Vector sds = deviations(moments);
+  Vector scores(sds.size());
+  for (Eigen::Index i = 0; i < scores.size(); ++i) {
+    scores[i] = log_normal_cdf((moments.mean[i] - threshold) / sds[i]);
   }
-  return scores;
+  Eigen::Index best = 0;
+  const double top = scores.maxCoeff(&best);
+  const auto chosen = static_cast<std::size_t>(best);
+  return {.candidate = chosen,
+          .why = {.rule = Rule::beats_threshold,
+                  .forecast = lineup.forecast(chosen, epochs[chosen], moments.mean[best], sds[best], threshold),
+                  .score = Score{.log = top, .unit = ScoreUnit::probability},
+                  .notes = {{.kind = NoteKind::epochs_ahead, .value = static_cast<double>(horizon)}}}};
 }
 
 double best_by_epoch(const History& history, Epoch epoch) {
@@ -155,21 +162,28 @@ PolicyInfo DyHpo::info() {
           .options = common_options()};
 }
 
-StepByStep::Scores DyHpo::score(const Lineup& lineup, Rng&) const {
-  std::map<Epoch, double> best;  // by then, standardised
+StepByStep::Chosen DyHpo::choose(const Lineup& lineup, Rng&) const {
+  std::map<Epoch, double> best_by;  // standardised
   for (const Epoch epoch : lineup.next) {
-    if (best.contains(epoch)) continue;
+    if (best_by.contains(epoch)) continue;
     const double seen = best_by_epoch(lineup.history, epoch);
-    best[epoch] = std::isfinite(seen) ? lineup.models.scale.apply(seen) : lineup.models.best;
+    best_by[epoch] = std::isfinite(seen) ? lineup.models.scale.apply(seen) : lineup.models.best;
   }
   const Moments moments = lineup.at(lineup.next);
-  Scores scores{.values = Vector(moments.mean.size()),
-                .why = {.rule = "largest expected improvement at the next rung", .numbers = {}}};
-  for (Eigen::Index i = 0; i < scores.values.size(); ++i) {
-    const double sd = std::max(kMinSd, std::sqrt(moments.variance[i]));
-    scores.values[i] = log_expected_improvement(moments.mean[i], sd, best.at(lineup.next[static_cast<std::size_t>(i)]));
+  const Vector sds = deviations(moments);
+  Vector scores(sds.size());
+  for (Eigen::Index i = 0; i < scores.size(); ++i) {
+    const double target = best_by.at(lineup.next[static_cast<std::size_t>(i)]);
+    scores[i] = log_expected_improvement(moments.mean[i], sds[i], target);
   }
-  return scores;
+  Eigen::Index best = 0;
+  const double top = scores.maxCoeff(&best);
+  const auto chosen = static_cast<std::size_t>(best);
+  const Epoch rung = lineup.next[chosen];
+  return {.candidate = chosen,
+          .why = {.rule = Rule::improvement_at_next_rung,
+                  .forecast = lineup.forecast(chosen, rung, moments.mean[best], sds[best], best_by.at(rung)),
+                  .score = score_in_metric(lineup.models.scale, lineup.models.best, top)}};
 }
 
 }  // namespace bapi

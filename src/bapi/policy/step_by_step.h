@@ -29,15 +29,16 @@ class StepByStep : public Policy {
 
     Moments at(const std::vector<Epoch>& epochs) const;  // of the candidates, one epoch each
 
-    // Where a candidate is expected to be at its next rung, for the log. As with `bapi`, the deviation is the model's.
-    std::vector<std::pair<std::string, double>> forecast(std::size_t candidate) const;
+    // What the score looked at, for the log. Told to people is the model's own deviation, as with `bapi`.
+    Forecast forecast(std::size_t candidate, Epoch epoch, double mean, double sd, double target) const;
   };
 
-  struct Scores {
-    Vector values;  // larger is better
-    Rationale why;  // the rule, and what it looked at
+  // The candidate with the largest score and why it has it.
+  struct Chosen {
+    std::size_t candidate = 0;
+    Reason why = {};
   };
-  virtual Scores score(const Lineup& lineup, Rng& rng) const = 0;
+  virtual Chosen choose(const Lineup& lineup, Rng& rng) const = 0;
 
  private:
   Epoch next_rung(const StudySpec& spec, Epoch done) const;
@@ -56,7 +57,7 @@ class FreezeThaw : public StepByStep {
   std::string_view name() const override { return "freeze-thaw"; }
 
  protected:
-  Scores score(const Lineup& lineup, Rng& rng) const override;
+  Chosen choose(const Lineup& lineup, Rng& rng) const override;
 };
 
 // Expected improvement at each candidate's own next rung, over the best value seen up to that epoch (over the best of
@@ -68,7 +69,7 @@ class DyHpo : public StepByStep {
   std::string_view name() const override { return "dyhpo"; }
 
  protected:
-  Scores score(const Lineup& lineup, Rng& rng) const override;
+  Chosen choose(const Lineup& lineup, Rng& rng) const override;
 };
 
 // The best value that any trial had shown by `epoch`, among those trained as far; the best of all if none was.

@@ -63,21 +63,22 @@ Decision TopK::ask(const History& history, Rng&) {
   for (const Trial& trial : history.trials()) {
     if (!waits(trial)) continue;
     if (!has_reached(trial, rung)) {  // cut short by a budget that was raised since
-      return Resume{.trial = trial.id, .until = rung, .why = {.rule = "finish what was begun"}};
+      return Resume{.trial = trial.id, .until = rung, .why = {.rule = Rule::finish_begun}};
     }
     if (!best || value_at(trial, rung) > value_at(*best, rung)) best = &trial;
   }
   const bool first_rung = exploring(history, rung);
   if (first_rung || !best) {
     if (const std::optional<Config> config = fresh_config(history)) {
-      return Start{.config = *config, .until = rung, .why = {.rule = "short run"}};
+      return Start{.config = *config, .until = rung, .why = {.rule = Rule::short_trial}};
     }
   }
   if (!best) return nothing_to_do(history, kPoolExhausted);
-  return Resume{.trial = best->id,
-                .until = epochs.max,
-                .why = {.rule = "best of the short runs",
-                        .numbers = {{"value", history.in_user_units(value_at(*best, rung))}, {"at_epoch", rung}}}};
+  return Resume{
+      .trial = best->id,
+      .until = epochs.max,
+      .why = {.rule = Rule::best_of_short_trials,
+              .standing = RungStanding{.epoch = rung, .value = history.in_user_units(value_at(*best, rung))}}};
 }
 
 }  // namespace bapi

@@ -11,10 +11,7 @@ namespace bapi {
 // The trial that an event is about; none for the study's own events.
 std::optional<TrialId> trial_of(const Event& event);
 
-// "promoted to rung (bracket 0, rung 1, configs 9)"; of more than four numbers the first four.
-std::string describe(const Rationale& why);
-
-// One line for people, without the trial: "start, train to epoch 9 · random", "epoch 3: accuracy 0.91, 1.2 s".
+// One line for people, without the trial: "start, to epoch 9 · uniform random draw", "epoch 3: accuracy 0.91, 1.2 s".
 std::string describe(const Event& event, const StudySpec& spec);
 
 }  // namespace bapi

@@ -7,6 +7,7 @@
 #include "bapi/base/error.h"
 #include "bapi/base/match.h"
 #include "bapi/report/describe.h"
+#include "bapi/report/reasons.h"
 
 namespace bapi {
 
@@ -54,13 +55,13 @@ struct Entry {
 
 Entry entry_of(const Event& event) {
   return std::visit(Match{[](const TrialStarted& e) {
-                            return Entry{"start", e.until, describe(e.why)};
+                            return Entry{"start", e.until, in_brief(e.why)};
                           },
                           [](const TrialResumed& e) {
-                            return Entry{"resume", e.until, describe(e.why)};
+                            return Entry{"resume", e.until, in_brief(e.why)};
                           },
                           [](const TrialStopped& e) {
-                            return Entry{"stop", {}, describe(e.why)};
+                            return Entry{"stop", {}, in_brief(e.why)};
                           },
                           [](const StudyFinished& e) {
                             return Entry{"finish", {}, e.reason};
@@ -74,7 +75,7 @@ Entry entry_of(const Event& event) {
                           [](const Interrupted& e) {
                             return Entry{"interrupted", {}, e.reason};
                           },
-                          [](const Overhead& e) { return Entry{to_string(e.kind)}; },
+                          [](const Overhead& e) { return Entry{word(e.kind)}; },
                           [](const BudgetChanged& e) {
                             return Entry{"budget", {}, fmt::format("total is now {}", e.total)};
                           }},
@@ -107,13 +108,13 @@ std::string_view to_string(CostKind kind) {
     case CostKind::epoch:
       return "epoch";
     case CostKind::start_up:
-      return to_string(OverheadKind::start_up);
+      return word(OverheadKind::start_up);
     case CostKind::repeat:
-      return to_string(OverheadKind::repeat);
+      return word(OverheadKind::repeat);
     case CostKind::grace:
-      return to_string(OverheadKind::grace);
+      return word(OverheadKind::grace);
     case CostKind::failed:
-      return to_string(OverheadKind::failed);
+      return word(OverheadKind::failed);
   }
   throw LogicError("unknown kind of cost");
 }

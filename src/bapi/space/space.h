@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "bapi/base/names.h"
 #include "bapi/base/rng.h"
 #include "bapi/math/types.h"
 
@@ -18,6 +19,10 @@ using Value = std::variant<std::monostate, bool, std::int64_t, double, std::stri
 std::string to_text(const Value& value);
 
 enum class Scale { linear, log, log_complement };  // log_complement: log(1 - value)
+
+template <>
+inline constexpr auto names<Scale> =
+    NameTable{Name{Scale::linear, "linear"}, Name{Scale::log, "log"}, Name{Scale::log_complement, "log_complement"}};
 
 struct RealRange {
   double low = 0.0;
@@ -41,6 +46,10 @@ struct Choice {
   Order order = Order::unordered;
   bool operator==(const Choice&) const = default;
 };
+
+template <>
+inline constexpr auto names<Choice::Order> =
+    NameTable{Name{Choice::Order::unordered, "unordered"}, Name{Choice::Order::ordered, "ordered"}};
 
 struct Constant {
   Value value;

@@ -8,13 +8,14 @@
 
 namespace bapi {
 
-// JSON text of the domain types: what the store keeps and the training programs read. The only JSON code below the
-// programs. decode(encode(x)) == x for every valid x, doubles to the last bit, NaN and infinities as strings.
-// Malformed text throws InvalidInput that quotes what was found and says what was expected.
+// JSON text of the domain types: what the store keeps and the training programs read. decode(encode(x)) == x for every
+// valid x, doubles to the last bit, NaN and infinities as strings. Malformed text throws InvalidInput that quotes what
+// was found and says what was expected.
 
 std::string encode(const StudySpec& spec);
 StudySpec decode_spec(std::string_view text);
 
+// Events of version 0.1 are read as well: the numbers of its reasons become fields.
 std::string encode(const Event& event);
 Event decode_event(std::string_view text);
 

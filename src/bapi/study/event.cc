@@ -1,28 +1,12 @@
 #include "bapi/study/event.h"
 
-#include "bapi/base/error.h"
-
 namespace bapi {
 
-std::optional<double> Rationale::number(std::string_view name) const {
-  for (const auto& [key, value] : numbers) {
-    if (key == name) return value;
-  }
-  return std::nullopt;
-}
-
-std::string_view to_string(OverheadKind kind) {
-  switch (kind) {
-    case OverheadKind::start_up:
-      return "start-up";
-    case OverheadKind::repeat:
-      return "repeat";
-    case OverheadKind::grace:
-      return "grace";
-    case OverheadKind::failed:
-      return "failed";
-  }
-  throw LogicError("to_string: unknown overhead kind");
+const Reason* reason_of(const Event& event) {
+  if (const auto* start = std::get_if<TrialStarted>(&event)) return &start->why;
+  if (const auto* resume = std::get_if<TrialResumed>(&event)) return &resume->why;
+  if (const auto* stop = std::get_if<TrialStopped>(&event)) return &stop->why;
+  return nullptr;
 }
 
 bool is_decision(const Event& event) {

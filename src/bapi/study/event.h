@@ -1,27 +1,16 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "bapi/base/units.h"
 #include "bapi/space/space.h"
+#include "bapi/study/assignment.h"
 #include "bapi/study/curve.h"
+#include "bapi/study/reason.h"
 
 namespace bapi {
-
-// Why a decision was taken: the rule that fired and the numbers it looked at.
-struct Rationale {
-  std::string rule = {};
-  std::vector<std::pair<std::string, double>> numbers = {};
-  bool operator==(const Rationale&) const = default;
-
-  std::optional<double> number(std::string_view name) const;  // the first one with that name
-};
 
 // ---- Decisions: appended only if no other decision came first.
 
@@ -30,7 +19,8 @@ struct TrialStarted {
   Config config = {};
   Epoch until = 0;
   Cost expected_cost = 0.0;
-  Rationale why = {};
+  Reason why = {};
+  TrialAssignment assignment = {};
   bool operator==(const TrialStarted&) const = default;
 };
 
@@ -38,13 +28,13 @@ struct TrialResumed {
   TrialId trial{};
   Epoch until = 0;
   Cost expected_cost = 0.0;
-  Rationale why = {};
+  Reason why = {};
   bool operator==(const TrialResumed&) const = default;
 };
 
 struct TrialStopped {
   TrialId trial{};
-  Rationale why = {};
+  Reason why = {};
   bool operator==(const TrialStopped&) const = default;
 };
 
@@ -93,7 +83,11 @@ enum class OverheadKind {
   failed,    // after the last recorded epoch of a process that failed
 };
 
-std::string_view to_string(OverheadKind kind);  // "start-up", "repeat", "grace", "failed"
+template <>
+inline constexpr auto names<OverheadKind> = NameTable{Name{OverheadKind::start_up, "start-up"},
+                                                      Name{OverheadKind::repeat, "repeat"},
+                                                      Name{OverheadKind::grace, "grace"},
+                                                      Name{OverheadKind::failed, "failed"}};
 
 // Spent without a new point on the curve. `epoch` is the epoch that was being trained (repeated, broken off).
 struct Overhead {
@@ -123,6 +117,7 @@ using Event = std::variant<TrialStarted,
                            BudgetChanged>;
 
 bool is_decision(const Event& event);
+const Reason* reason_of(const Event& event);  // null for what is no decision about a trial
 
 using EventSeq = std::int64_t;  // 1, 2, 3, ... without gaps within a study
 

@@ -96,6 +96,7 @@ void History::apply(const Event& event) {
                      trial.config = e.config;
                      trial.pool_row = pool_row(spec_.pool, e.config);
                      trial.why = e.why;
+                     trial.assignment = e.assignment;
                      trial.state = TrialState::paused;
                      open_segment(trial, e.until, e.expected_cost);
                    },

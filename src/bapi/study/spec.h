@@ -6,12 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "bapi/base/names.h"
 #include "bapi/base/units.h"
 #include "bapi/space/space.h"
 
 namespace bapi {
 
 enum class Goal { maximize, minimize };
+
+template <>
+inline constexpr auto names<Goal> = NameTable{Name{Goal::maximize, "maximize"}, Name{Goal::minimize, "minimize"}};
 
 struct Metric {
   std::string name = "value";
@@ -25,6 +29,10 @@ enum class Meter {
   epochs,    // every epoch costs 1
   reported,  // the training program says it, with "cost" in every report
 };
+
+template <>
+inline constexpr auto names<Meter> =
+    NameTable{Name{Meter::seconds, "seconds"}, Name{Meter::epochs, "epochs"}, Name{Meter::reported, "reported"}};
 
 struct BudgetSpec {
   Cost limit = 0.0;        // total, in `unit`
@@ -52,6 +60,9 @@ struct PolicySpec {
 // Whether the training program can continue from its checkpoint directory; without, a resumed trial starts at epoch 1
 // again and pays for it.
 enum class Checkpoint { kept, none };
+
+template <>
+inline constexpr auto names<Checkpoint> = NameTable{Name{Checkpoint::kept, "kept"}, Name{Checkpoint::none, "none"}};
 
 // Everything that defines a study. Written once, when the study is created.
 struct StudySpec {

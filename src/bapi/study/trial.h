@@ -23,8 +23,9 @@ std::string_view to_string(TrialState state);
 struct Trial {
   TrialId id{};
   Config config;
-  int pool_row = -1;  // where the study's pool has this configuration; -1 without a pool
-  Rationale why;      // of its start; a policy may keep there what the trial is for (its bracket, its rung)
+  int pool_row = -1;           // where the study's pool has this configuration; -1 without a pool
+  Reason why;                  // of its start
+  TrialAssignment assignment;  // what its policy remembers of it
   TrialState state = TrialState::running;
   Curve curve;
 

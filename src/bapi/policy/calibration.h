@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "bapi/policy/coverage.h"
+#include "bapi/study/event.h"
+#include "bapi/study/history.h"
+
+namespace bapi {
+
+// A forecast in the scale in which it is normal; to be maximised.
+struct WarpedForecast {
+  double mean = 0.0;
+  std::optional<double> sd = {};  // as the score used it
+  double measured_sd = 0.0;
+  double target = 0.0;
+  double log_unit = 0.0;  // of the metric's unit over that of the scale, at the incumbent
+
+  // Of the improvement on the target, in the metric's unit: what scores of ScoreUnit::metric are made of. Requires sd.
+  double log_expected_improvement() const;
+};
+
+WarpedForecast warped(const Forecast& forecast, Goal goal);
+
+// How many predicted deviations a value (in the user's direction) came out above its forecast.
+double standardised_error(const Forecast& forecast, double reached, Goal goal);
+
+// What a configuration reaches epoch by epoch, in the user's units, where that is known beyond what was trained.
+using KnownCurve = std::function<std::vector<double>(const Config&)>;
+
+// Whether any decision came with a forecast.
+bool has_forecasts(const std::vector<StoredEvent>& events);
+
+// From the forecasts stored with the decisions and what came of them. Forecasts whose epoch was not reached (value) or
+// whose segment was cut off (cost) do not count.
+//
+// The trials that get as far as they were predicted to are those that did well on the way, so that values come out
+// above their predictions even if the model is right. In a simulation `known` lets all forecasts count.
+Calibration calibration(const StudySpec& spec, const std::vector<StoredEvent>& events, const KnownCurve& known = {});
+
+}  // namespace bapi

@@ -1,0 +1,110 @@
+#include "bapi/policy/calibration.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "bapi/math/normal.h"
+#include "bapi/policy/registry.h"
+#include "bapi/tables/simulate.h"
+#include "tests/support/tables.h"
+
+namespace bapi {
+namespace {
+
+// What is told and stored is what the score was computed from.
+TEST(Forecast, ReproducesTheScoreOfItsDecision) {
+  for (const Goal goal : {Goal::maximize, Goal::minimize}) {
+    CurveTable table = test::small_table(40, 20);
+    table.metric.goal = goal;
+    if (goal == Goal::minimize) {
+      for (CurveTable::Run& run : table.runs) {
+        for (double& value : run.value) value = -value;
+      }
+    }
+    for (const char* name : {"bapi", "freeze-thaw", "dyhpo", "ei"}) {
+      const PolicySpec policy{.name = name};
+      int scored = 0;
+      for (const StoredEvent& stored : simulate(table, policy, *make_policy(policy), {.budget = 400.0}).events) {
+        const Reason* why = reason_of(stored.event);
+        if (!why || !why->forecast) continue;
+        ++scored;
+        const WarpedForecast forecast = warped(*why->forecast, goal);
+        double expected = 0.0;
+        if (why->score->unit == ScoreUnit::probability) {
+          expected = log_normal_cdf((forecast.mean - forecast.target) / *forecast.sd);
+        } else {
+          expected = forecast.log_expected_improvement();
+          if (why->price) expected -= std::log(why->price->cost);
+        }
+        EXPECT_NEAR(why->score->log, expected, 1e-6 * std::max(1.0, std::abs(expected))) << name;
+      }
+      EXPECT_GT(scored, 3) << name;
+    }
+  }
+}
+
+TEST(Forecast, ErrorsCountInTheScaleInWhichForecastsAreNormal) {
+  const Forecast plain{.epoch = 1, .mean = 0.5, .shown_sd = 0.1, .incumbent = 0.6, .target = 0.6};
+  EXPECT_NEAR(standardised_error(plain, 0.7, Goal::maximize), 2.0, 1e-12);
+  EXPECT_NEAR(standardised_error(plain, 0.7, Goal::minimize), -2.0, 1e-12);
+  Forecast below = plain;
+  below.gap = 0.05;
+  // Far below the incumbent a step counts less than near it.
+  EXPECT_LT(std::abs(standardised_error(below, 0.4, Goal::maximize)), 1.0);
+  EXPECT_GT(standardised_error(below, 0.6, Goal::maximize), 1.0);
+}
+
+TEST(Calibration, CountsShareOfOutcomesWithinTheirBands) {
+  StudySpec spec = study_of(test::small_table(8, 4), 100.0, {.name = "bapi"}, 1, 1);
+  std::vector<StoredEvent> events;
+  const auto add = [&](Event event) { events.push_back({std::ssize(events) + 1, 0.0, std::move(event)}); };
+  // Four trials, predicted 0.5 +- 0.1 at epoch 1, that reach 0.5, 0.56, 0.62 and 0.9.
+  const std::vector<double> reached = {0.5, 0.56, 0.62, 0.9};
+  for (int i = 0; i < 4; ++i) {
+    add(TrialStarted{
+        .trial = TrialId{i},
+        .config = spec.pool[static_cast<std::size_t>(i)],
+        .until = 1,
+        .expected_cost = 1.0,
+        .why = {.forecast = Forecast{.epoch = 1, .mean = 0.5, .shown_sd = 0.1}, .price = Price{.log_sd = 0.5}}});
+    add(Measured{TrialId{i}, {1, reached[static_cast<std::size_t>(i)], i < 2 ? 1.0 : 4.0}});
+    add(SegmentDone{TrialId{i}});
+  }
+  const Calibration result = calibration(spec, events);
+  EXPECT_EQ(result.value.count, 4);
+  EXPECT_EQ(result.value.within_50, 0.5);   // 0 and 0.6 standard deviations
+  EXPECT_EQ(result.value.within_80, 0.75);  // and 1.2
+  EXPECT_EQ(result.value.within_95, 0.75);  // 4 is outside
+  EXPECT_EQ(result.cost.count, 4);
+  EXPECT_EQ(result.cost.within_95, 0.5);  // log 4 is 2.8 standard deviations of 0.5
+}
+
+TEST(Calibration, CountsRunsThatWereGivenUpWhereTheirCurvesAreKnown) {
+  StudySpec spec = study_of(test::small_table(8, 4), 100.0, {.name = "bapi"}, 1, 1);
+  std::vector<StoredEvent> events;
+  const auto add = [&](Event event) { events.push_back({std::ssize(events) + 1, 0.0, std::move(event)}); };
+  for (int i = 0; i < 3; ++i) {
+    add(TrialStarted{.trial = TrialId{i},
+                     .config = spec.pool[static_cast<std::size_t>(i)],
+                     .until = 1,
+                     .why = {.forecast = Forecast{.epoch = 3, .mean = 0.5, .shown_sd = 0.1}}});
+    add(Measured{TrialId{i}, {1, 0.1, 1.0}});
+    add(SegmentDone{TrialId{i}});
+  }
+  EXPECT_EQ(calibration(spec, events).value.count, 0);
+  // The first comes out as predicted, the second far above, the third crashes before its epoch.
+  const auto curve_of = [&](const Config& config) -> std::vector<double> {
+    if (config == spec.pool[0]) return {0.1, 0.5, 0.4, 0.9};
+    if (config == spec.pool[1]) return {0.1, 0.5, 0.9, 0.9};
+    return {0.1, std::numeric_limits<double>::quiet_NaN()};
+  };
+  const Coverage coverage = calibration(spec, events, curve_of).value;
+  EXPECT_EQ(coverage.count, 2);
+  EXPECT_EQ(coverage.within_50, 0.5);
+  EXPECT_EQ(coverage.within_95, 0.5);
+}
+
+}  // namespace
+}  // namespace bapi
