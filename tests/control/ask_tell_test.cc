@@ -130,12 +130,12 @@ TEST_F(AskTellTest, EverythingToldIsInTheLogAndALaterProcessGoesOnWithTheOpenSeg
   EXPECT_EQ(again.config, segment.config);
 }
 
-TEST_F(AskTellTest, PausedSegmentsAreHandedOutFirst) {
+TEST_F(AskTellTest, InterruptedSegmentsAreHandedOutFirst) {
   AskTell& first = open(spec_of("random", epochs(100)));
   const Segment segment = *first.ask();
   first.report(segment.trial, {.epoch = 1, .value = 0.1});
   first.pause("Ctrl-C");
-  EXPECT_EQ(history().trial(segment.trial).state, TrialState::paused);
+  EXPECT_EQ(history().trial(segment.trial).state, TrialState::interrupted);
   EXPECT_FALSE(first.is_out(segment.trial));
   EXPECT_EQ(first.ask()->trial, segment.trial);
 }

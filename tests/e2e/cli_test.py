@@ -116,7 +116,7 @@ class Listings(EndToEnd):
         status = self.check_books()
         self.assertEqual(list(status), ["name", "policy", "state", "budget", "trials", "best"])
         self.assertEqual(list(status["budget"]), ["total", "spent", "remaining", "unit"])
-        self.assertEqual(list(status["trials"]), ["running", "paused", "completed", "stopped", "failed"])
+        self.assertEqual(list(status["trials"]), ["running", "interrupted", "paused", "completed", "stopped", "failed"])
         self.assertEqual(status["state"], "finished")
         self.assertEqual(status["budget"]["total"], 40)
         self.assertLessEqual(status["budget"]["spent"], 40)

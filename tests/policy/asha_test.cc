@@ -26,7 +26,8 @@ class AshaTest : public testing::Test {
 
   void show(TrialId id, double value) {
     const Trial& trial = history_.trial(id);
-    for (Epoch t = trial.curve.last_epoch() + 1; t <= trial.until; ++t) history_.apply(Measured{id, {t, value, 1.0}});
+    for (Epoch t = trial.curve.last_epoch() + 1; t <= trial.segment->until; ++t)
+      history_.apply(Measured{id, {t, value, 1.0}});
     history_.apply(SegmentDone{id});
   }
 

@@ -58,12 +58,12 @@ std::map<Epoch, Onset> onsets(const CurveTable& table, const std::vector<Event>&
   std::map<Epoch, Onset> first;
   Onset now;
   for (const Event& event : events) {
+    const auto* done = std::get_if<SegmentDone>(&event);
+    const OpenSegment closed = done ? *history.trial(done->trial).segment : OpenSegment();
     history.apply(event);
     ++now.events;
-    const auto* done = std::get_if<SegmentDone>(&event);
     if (!done) continue;
-    const Trial& trial = history.trial(done->trial);
-    now.full_runs += level_of(trial.until, table.max_epoch) - level_of(trial.from, table.max_epoch);
+    now.full_runs += level_of(closed.until, table.max_epoch) - level_of(closed.from, table.max_epoch);
     ++now.runs;
     if (const std::optional<LevelResults> data = bohb.model_data(history)) first.try_emplace(data->epoch, now);
   }

@@ -20,14 +20,6 @@ TEST(Rungs, AProgramThatEndedStandsAtItsLastValueOnEveryRung) {
   EXPECT_FALSE(has_reached(trial_with({0.1, 0.3, 0.2}, TrialState::paused), 9));
 }
 
-TEST(Rungs, ATrialWithAnOpenSegmentDoesNotWait) {
-  Trial trial = trial_with({0.1}, TrialState::paused);
-  EXPECT_TRUE(waits(trial));
-  trial.segment_open = true;
-  EXPECT_FALSE(waits(trial));
-  EXPECT_FALSE(waits(trial_with({0.1}, TrialState::stopped)));
-}
-
 TEST(Rungs, AShareOfTheEpochsIsRoundedUpToAtLeastOne) {
   EXPECT_EQ(share_of(0.1, 100), 10);
   EXPECT_EQ(share_of(0.1, 50), 5);

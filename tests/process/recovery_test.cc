@@ -20,8 +20,8 @@ class Recovery : public testing::Test {
  protected:
   Recovery() : dir_(StudyDir(scratch_.path()).trial(kTrial)), spec_(trainer_spec({})) {
     dir_.create();
-    trial_.segment_open = true;
-    trial_.until = 5;
+    trial_.state = TrialState::running;
+    trial_.segment = OpenSegment{.until = 5};
   }
 
   void recorded(const std::vector<Cost>& costs, Cost overhead = 0.0) {
@@ -71,7 +71,7 @@ class Recovery : public testing::Test {
     for (const Event& fact : facts) {
       if (const auto* measured = std::get_if<Measured>(&fact)) trial_.curve.append(measured->measurement);
       if (const auto* overhead = std::get_if<Overhead>(&fact)) trial_.overhead += overhead->cost;
-      if (std::holds_alternative<SegmentDone>(fact)) trial_.segment_open = false;
+      if (std::holds_alternative<SegmentDone>(fact)) trial_.segment.reset();
     }
   }
 

@@ -87,7 +87,8 @@ TEST(Status, HasTheNamesThatScriptsRelyOn) {
   EXPECT_EQ(status["budget"]["spent"], sample_history().budget().spent());
   EXPECT_EQ(status["budget"]["remaining"], 0.0);
   EXPECT_EQ(status["budget"]["unit"], "s");
-  const json counts = {{"running", 0}, {"paused", 1}, {"completed", 1}, {"stopped", 0}, {"failed", 1}};
+  const json counts = {
+      {"running", 0}, {"interrupted", 0}, {"paused", 1}, {"completed", 1}, {"stopped", 0}, {"failed", 1}};
   EXPECT_EQ(status["trials"], counts);
   const json config = {{"lr", 0.01}, {"units", 64}};
   EXPECT_EQ(status["best"]["config"], config);
@@ -109,7 +110,7 @@ TEST(Status, NothingRunsWithoutAController) {
   const History history = replay(sample_spec(), log.events());
   EXPECT_EQ(count_trials(history, Controller::present).running, 1);
   EXPECT_EQ(count_trials(history, Controller::absent).running, 0);
-  EXPECT_EQ(count_trials(history, Controller::absent).paused, 1);
+  EXPECT_EQ(count_trials(history, Controller::absent).interrupted, 1);
   EXPECT_EQ(study_state(history, Controller::present), "running");
   EXPECT_EQ(study_state(history, Controller::absent), "interrupted");
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "bapi/base/error.h"
 
 namespace bapi {
@@ -94,12 +96,13 @@ TEST(History, EpochsReportedPastTheSegmentAreKept) {
   EXPECT_EQ(history.budget().spent(), 5.0);
 }
 
-TEST(History, InterruptedSegmentStaysOpenAndGoesOn) {
+TEST(History, InterruptedSegmentStaysOpenAndIsContinuedNotResumed) {
   History history(spec_of());
   history.apply(started(0, 3));
   history.apply(Interrupted{.trial = TrialId{0}, .reason = "Ctrl-C"});
-  EXPECT_EQ(history.trial(TrialId{0}).state, TrialState::paused);
+  EXPECT_EQ(history.trial(TrialId{0}).state, TrialState::interrupted);
   EXPECT_EQ(history.open_segments(), 1);
+  EXPECT_FALSE(history.trial(TrialId{0}).resumable());
   EXPECT_THROW(history.apply(resumed(0, 3)), LogicError);
   history.apply(measured(0, 1, 0.5));
   EXPECT_EQ(history.trial(TrialId{0}).state, TrialState::running);
@@ -137,6 +140,47 @@ TEST(History, RefusesEventsThatCannotFollow) {
   EXPECT_THROW(history.apply(measured(0, 2, 0.5)), LogicError);      // a gap
   EXPECT_THROW(history.apply(SegmentDone{TrialId{0}}), LogicError);  // not there yet
   EXPECT_THROW(history.apply(resumed(0, 3)), LogicError);            // still running
+}
+
+TEST(History, ObjectsInWordsAndOnlyToWhatApplyRefuses) {
+  History history(spec_of());
+  history.apply(started(0, 2));
+  const Event wrong = resumed(0, 3);
+  EXPECT_EQ(history.objection(wrong), "trial 0: it is running; only a paused trial can be resumed");
+  EXPECT_EQ(history.objection(measured(7, 1, 0.5)), "there is no trial 7");
+  EXPECT_EQ(history.objection(measured(0, 1, 0.5, -1.0)),
+            "trial 0: its cost is -1; expected a finite number, 0 or more");
+  EXPECT_TRUE(history.objection(TrialStarted{.trial = TrialId{1}, .config = {{7.5}}, .until = 1}));  // x is at most 1
+  EXPECT_TRUE(history.objection(BudgetChanged{std::numeric_limits<double>::quiet_NaN()}));
+  EXPECT_FALSE(history.objection(measured(0, 1, 0.5)));
+  EXPECT_EQ(history.trial(TrialId{0}).curve.last_epoch(), 0);  // asking changes nothing
+}
+
+TEST(History, JudgesABatchOneFactAfterTheOther) {
+  History history(spec_of());
+  history.apply(started(0, 2));
+  const std::vector<Event> whole = {measured(0, 1, 0.5), measured(0, 2, 0.5), SegmentDone{TrialId{0}}};
+  const std::vector<Event> gap = {measured(0, 1, 0.5), measured(0, 3, 0.5)};
+  const std::vector<Event> twice = {
+      measured(0, 1, 0.5), measured(0, 2, 0.5), SegmentDone{TrialId{0}}, SegmentDone{TrialId{0}}};
+  EXPECT_FALSE(history.objection(whole));
+  EXPECT_EQ(history.objection(gap), "trial 0: epoch 3 cannot follow epoch 1");
+  EXPECT_EQ(history.objection(twice), "trial 0: it is paused; only an open segment can be done");
+}
+
+TEST(History, ATrialHasASegmentWhileItRunsOrIsInterrupted) {
+  History history(spec_of());
+  const auto open = [&] { return history.trial(TrialId{0}).segment.has_value(); };
+  history.apply(started(0, 1, 2.0));
+  EXPECT_TRUE(open());
+  EXPECT_EQ(history.trial(TrialId{0}).segment->expected, 2.0);
+  history.apply(Interrupted{.trial = TrialId{0}, .reason = "Ctrl-C"});
+  EXPECT_TRUE(open());
+  history.apply(measured(0, 1, 0.5));
+  EXPECT_EQ(history.trial(TrialId{0}).segment->spent, 1.0);
+  history.apply(SegmentDone{TrialId{0}});
+  EXPECT_FALSE(open());
+  EXPECT_EQ(history.trial(TrialId{0}).asked_until, 1);
 }
 
 TEST(History, ResumingWithoutCheckpointsPaysForAllEpochsAgain) {

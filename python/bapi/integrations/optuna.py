@@ -380,8 +380,8 @@ _STATES = {"completed": TrialState.COMPLETE, "failed": TrialState.FAIL}
 def export_study(study: Union[Study, Path], storage: Any, name: Optional[str] = None) -> "optuna.Study":
     """Writes a study of bapi to a storage of Optuna ("sqlite:///mlp.db"), which optuna-dashboard opens.
 
-    Completed trials are COMPLETE, paused and stopped ones PRUNED, failed ones FAIL; epochs are steps. The trial with
-    the best value is COMPLETE in any case, so that Optuna's best is ours.
+    Completed trials are COMPLETE, failed ones FAIL, all others PRUNED; epochs are steps. The trial with the best value
+    is COMPLETE in any case, so that Optuna's best is ours.
     """
     source = study if isinstance(study, Study) else open_study(study)
     target = optuna.create_study(study_name=name or source.name, storage=storage, direction=source._about["goal"])

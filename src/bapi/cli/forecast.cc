@@ -26,7 +26,7 @@ struct ForecastArguments {
 std::vector<CurveForecast> forecasts_of(const StudyView& study, const Insight& insight) {
   std::vector<CurveForecast> forecasts;
   for (const Trial& trial : study.history.trials()) {
-    const bool open = trial.state == TrialState::running || trial.state == TrialState::paused;
+    const bool open = trial.segment || trial.resumable();
     if (open && !trial.curve.empty()) forecasts.push_back(insight.forecast(trial));
   }
   if (forecasts.empty()) {

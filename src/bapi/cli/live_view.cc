@@ -109,7 +109,7 @@ std::string best_line(const Painter& paint, const History& history) {
 }
 
 std::string trial_line(const Painter& paint, const History& history, const Trial& trial) {
-  const std::string epochs = fmt::format("{}/{}", trial.curve.last_epoch(), trial.until);
+  const std::string epochs = fmt::format("{}/{}", trial.curve.last_epoch(), trial.segment->until);
   std::string value = "starting";
   std::vector<double> values;
   for (const Measurement& point : trial.curve.points()) values.push_back(history.in_user_units(point.value));
@@ -126,7 +126,7 @@ std::string trial_line(const Painter& paint, const History& history, const Trial
 std::vector<std::string> trial_lines(const Painter& paint, const History& history, std::size_t room) {
   std::vector<const Trial*> running;
   for (const Trial& trial : history.trials()) {
-    if (trial.segment_open) running.push_back(&trial);
+    if (trial.segment) running.push_back(&trial);
   }
   std::vector<std::string> lines;
   if (running.empty() || room < 2) return lines;

@@ -23,20 +23,21 @@ int status(const ListingArguments& arguments) {
 }  // namespace
 
 Command status_command() {
-  return {.name = "status",
-          .summary = "How far a study is: budget, trials, best value",
-          .examples =
-              "Examples:\n"
-              "  bapi status\n"
-              "  bapi status mlp -f json\n\n"
-              "JSON: {name, policy, state, budget: {total, spent, remaining, unit}, trials: {running, paused, "
-              "completed,\nstopped, failed}, best}. state is new, running, interrupted or finished; best is as in "
-              "bapi best, null\nbefore the first report.",
-          .declare = [](Arguments& arguments) -> std::function<int()> {
-            const auto parsed = std::make_shared<ListingArguments>();
-            parsed->declare(arguments);
-            return [parsed] { return status(*parsed); };
-          }};
+  return {
+      .name = "status",
+      .summary = "How far a study is: budget, trials, best value",
+      .examples =
+          "Examples:\n"
+          "  bapi status\n"
+          "  bapi status mlp -f json\n\n"
+          "JSON: {name, policy, state, budget: {total, spent, remaining, unit}, trials: {running, interrupted, paused,"
+          "\ncompleted, stopped, failed}, best}. state is new, running, interrupted or finished; best is as in "
+          "bapi best, null\nbefore the first report.",
+      .declare = [](Arguments& arguments) -> std::function<int()> {
+        const auto parsed = std::make_shared<ListingArguments>();
+        parsed->declare(arguments);
+        return [parsed] { return status(*parsed); };
+      }};
 }
 
 }  // namespace bapi

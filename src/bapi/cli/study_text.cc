@@ -66,6 +66,7 @@ std::string trials_line(const StudyView& study) {
     if (count > 0) parts.push_back(fmt::format("{} {}", count, name));
   };
   add(counts.running, "running");
+  add(counts.interrupted, "interrupted");
   add(counts.paused, "paused");
   add(counts.completed, "completed");
   add(counts.stopped, "stopped");

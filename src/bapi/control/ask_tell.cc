@@ -129,7 +129,7 @@ Advice AskTell::report(TrialId trial, const EpochResult& result) {
     fail(trial, reading.message);
     return Advice::stop;
   }
-  if (books.progress.last_epoch() >= history().trial(trial).until) {
+  if (books.progress.last_epoch() >= history().trial(trial).segment->until) {
     books.unrecorded.emplace_back(SegmentDone{.trial = trial});
   }
   session_.record(books.unrecorded);
@@ -151,7 +151,7 @@ Advice AskTell::report(TrialId trial, const EpochResult& result) {
 Advice AskTell::advise(TrialId trial) {
   if (history().trial(trial).state == TrialState::completed) return let_go(trial);
   if (!ending_.empty()) return let_go(trial);
-  if (!history().trial(trial).segment_open && !chosen_again(trial)) {
+  if (!history().trial(trial).segment && !chosen_again(trial)) {
     const bool over = history().finished() || history().trial(trial).state == TrialState::stopped;
     out_.erase(trial);
     return over ? Advice::stop : Advice::pause;
@@ -162,7 +162,7 @@ Advice AskTell::advise(TrialId trial) {
 }
 
 Advice AskTell::let_go(TrialId trial) {
-  if (history().trial(trial).segment_open) {
+  if (history().trial(trial).segment) {
     session_.record(std::vector<Event>{Interrupted{.trial = trial, .reason = ending_}});
   }
   out_.erase(trial);

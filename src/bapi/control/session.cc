@@ -140,10 +140,10 @@ Epoch Session::last_payable_epoch(const Trial& trial) const {
       per_epoch = per_epoch > 0.0 ? std::min(per_epoch, m.cost) : m.cost;
   }
   if (per_epoch <= 0.0) return spec.epochs.max;
-  const Cost own = std::max(0.0, trial.segment_expected - trial.segment_spent);
+  const Cost own = trial.segment->committed();
   const Epoch paid_before = spec.checkpoint == Checkpoint::kept ? trial.curve.last_epoch() : 0;
   const Epoch payable_epochs = paid_before + whole_epochs(history_.budget().remaining() + own, per_epoch);
-  return std::clamp(payable_epochs, trial.until, spec.epochs.max);
+  return std::clamp(payable_epochs, trial.segment->until, spec.epochs.max);
 }
 
 Segment Session::segment_of(const Trial& trial) const {
@@ -151,7 +151,7 @@ Segment Session::segment_of(const Trial& trial) const {
   return {.trial = trial.id,
           .config = trial.config,
           .from = trial.curve.last_epoch(),
-          .until = trial.until,
+          .until = trial.segment->until,
           .max_epoch = last_payable_epoch(trial),
           .budget_left = std::max(0.0, budget.total() - budget.spent())};
 }
@@ -159,7 +159,7 @@ Segment Session::segment_of(const Trial& trial) const {
 std::vector<Segment> Session::open_segments() const {
   std::vector<Segment> segments;
   for (const Trial& trial : history_.trials()) {
-    if (trial.segment_open) segments.push_back(segment_of(trial));
+    if (trial.segment) segments.push_back(segment_of(trial));
   }
   return segments;
 }
@@ -171,6 +171,9 @@ void Session::record(std::span<const Event> facts) {
   const std::vector<Event> kept =
       payable(facts, counted ? budget.total() - budget.spent() : std::numeric_limits<double>::infinity());
   if (kept.empty()) return;
+  if (const auto objection = history_.objection(kept)) {
+    throw LogicError("a fact that cannot follow was refused, nothing is written: " + *objection);
+  }
   store_.append(kept, clock_.now(), Durability::process);
   for (const Event& fact : kept) history_.apply(fact);
 }
@@ -216,7 +219,10 @@ TrialId Session::adopt(const OutsideTrial& trial) {
 }
 
 void Session::decide(const Event& decision) {
-  check(!history_.finished(), "a decision after the end of the study");
+  if (const auto objection = history_.objection(decision)) {
+    throw LogicError(fmt::format(
+        "a decision of {} that cannot follow was refused, nothing is written: {}", policy_.name(), *objection));
+  }
   if (!store_.append_decision(history_.decisions(), decision, clock_.now())) {
     throw StoreError("another controller has written to this study; only one may run it at a time");
   }

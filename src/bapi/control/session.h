@@ -26,6 +26,9 @@ struct OutsideTrial {
 
 // The controller's view of one study: asks the policy, keeps the budget's promise, writes everything to the store.
 //
+// What enters the log can follow what it holds: a decision or fact to which `History::objection` objects is a bug of
+// the policy or the evaluator; it throws LogicError, and nothing is written.
+//
 // Nothing is acted upon before it is durable: `ask` returns after the decision is in the log. Where the cost of an
 // epoch is counted or reported, a segment is shortened to what the budget is expected to pay; when not even one epoch
 // fits, the answer is Wait (something runs) or Finish. Where it is counted, an epoch that the budget cannot pay,

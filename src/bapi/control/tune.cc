@@ -51,7 +51,7 @@ class Loop {
   // Programs that reached the end of their segment train on while the decision is taken; it is taken now.
   void release_what_was_not_chosen() {
     for (const TrialId trial : evaluator_.live()) {
-      if (!history().trial(trial).segment_open) evaluator_.release(trial);
+      if (!history().trial(trial).segment) evaluator_.release(trial);
     }
   }
 
@@ -80,7 +80,7 @@ class Loop {
     if (history().spec().budget.meter != Meter::reported) return false;
     Cost next = 0.0;
     for (const Trial& trial : history().trials()) {
-      if (trial.segment_open && !trial.curve.empty()) next += trial.curve.spent() / trial.curve.last_epoch();
+      if (trial.segment && !trial.curve.empty()) next += trial.curve.spent() / trial.curve.last_epoch();
     }
     return next > 0.0 && history().budget().spent() + next > history().budget().total() * (1.0 + 1e-9);
   }
@@ -129,7 +129,7 @@ class Loop {
     }
     std::vector<Event> interrupted;
     for (const Trial& trial : history().trials()) {
-      if (trial.segment_open) interrupted.push_back(Interrupted{.trial = trial.id, .reason = reason});
+      if (trial.segment) interrupted.push_back(Interrupted{.trial = trial.id, .reason = reason});
     }
     session_.record(interrupted);
     if (how == TuneEnd::finished) session_.finish(reason);

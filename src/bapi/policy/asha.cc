@@ -27,7 +27,7 @@ std::optional<Promotion> best_waiting(const History& history, const std::vector<
     return value_at(*a, rungs[rung]) > value_at(*b, rungs[rung]);
   });
   for (std::size_t rank = 0; rank < reached.size(); ++rank) {
-    if (!waits(*reached[rank]) || reached[rank]->curve.last_epoch() >= rungs[rung + 1]) continue;
+    if (!reached[rank]->resumable() || reached[rank]->curve.last_epoch() >= rungs[rung + 1]) continue;
     return Promotion{.trial = reached[rank],
                      .rung = static_cast<int>(rung),
                      .rank = static_cast<int>(rank),
@@ -71,7 +71,8 @@ Decision Asha::ask(const History& history, Rng&) {
   const EpochRange epochs = history.spec().epochs;
   const std::vector<Epoch> rungs = asha_rungs(std::min(epochs.max, min_epoch_.value_or(epochs.min)), epochs.max, eta_);
   for (const Trial& trial : history.trials()) {
-    if (!waits(trial) || has_reached(trial, rungs.front())) continue;  // cut short by a budget that was raised since
+    if (!trial.resumable() || has_reached(trial, rungs.front()))
+      continue;  // cut short by a budget that was raised since
     return Resume{.trial = trial.id, .until = rungs.front(), .why = {.rule = Rule::finish_begun}};
   }
 

@@ -25,7 +25,7 @@ ExactGp with_running_trials(const History& history, const Models& models) {
   ExactGp gp = models.gp;
   const Epoch max_epoch = history.spec().epochs.max;
   for (const Trial& trial : history.trials()) {
-    if (!trial.segment_open) continue;
+    if (!trial.segment) continue;
     const Rows row = Rows::of_curve(
         history.spec().space.encode(trial.config), {max_epoch}, max_epoch, static_cast<int>(index(trial.id)));
     gp.append(row, gp.predict(row).mean);
@@ -148,9 +148,9 @@ void rank(std::vector<Prospect>& prospects, double target) {
 const Trial* due_for_a_look(const History& history) {
   std::vector<const Trial*> ended;
   for (const Trial& trial : history.trials()) {
-    const int blocks = trial.starts - (trial.segment_open ? 1 : 0);
+    const int blocks = trial.starts - (trial.segment ? 1 : 0);
     const bool initial = blocks == 1 && trial.assignment.initial_run.has_value();
-    const bool may_go_on = trial.segment_open || trial.state == TrialState::paused;
+    const bool may_go_on = trial.segment || trial.resumable();
     if (blocks > 0 && !initial && may_go_on) ended.push_back(&trial);
   }
   std::stable_sort(
@@ -158,7 +158,7 @@ const Trial* due_for_a_look(const History& history) {
   int next = 0;
   for (const Trial* trial : ended) {
     const int looked_at = std::max(next, trial->closed_at);  // the number of the decision
-    if (looked_at == history.decisions() && !trial->segment_open) return trial;
+    if (looked_at == history.decisions() && !trial->segment) return trial;
     next = looked_at + 1;
   }
   return nullptr;

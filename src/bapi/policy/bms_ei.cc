@@ -77,9 +77,8 @@ std::optional<BudgetSchedule> continued_schedule(const History& history, const F
   if (history.trials().empty()) return std::nullopt;
   const Trial& last = history.trials().back();
   if (!last.assignment.schedule) return std::nullopt;
-  const Cost paid = last.segment_open
-                        ? std::max(last.segment_spent, cost.median(history.spec().space.encode(last.config)))
-                        : last.spent();
+  const Cost paid = last.segment ? std::max(last.segment->spent, cost.median(history.spec().space.encode(last.config)))
+                                 : last.spent();
   return after(*last.assignment.schedule, paid);
 }
 

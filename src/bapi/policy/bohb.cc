@@ -50,9 +50,9 @@ std::vector<const Trial*> results_at(const History& history, const std::vector<E
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Trial& trial = history.trials()[i];
     if (entries[i] > level) continue;
-    if (trial.curve.last_epoch() >= level || (trial.state == TrialState::completed && trial.until >= level)) {
+    if (trial.curve.last_epoch() >= level || (trial.state == TrialState::completed && trial.asked_until >= level)) {
       results.emplace_back(value_at(trial, level), &trial);
-    } else if (trial.state == TrialState::failed && trial.until == level) {
+    } else if (trial.state == TrialState::failed && trial.asked_until == level) {
       results.emplace_back(-std::numeric_limits<double>::infinity(), &trial);
     }
   }

@@ -127,7 +127,7 @@ SearchObjective improvement_per_cost(const BoilModel& model, double best) {
 
 bool has_curve(const History& history) {
   return std::any_of(history.trials().begin(), history.trials().end(), [](const Trial& trial) {
-    return !trial.curve.empty() && !trial.segment_open;
+    return !trial.curve.empty() && !trial.segment;
   });
 }
 

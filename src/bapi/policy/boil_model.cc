@@ -94,7 +94,7 @@ std::vector<Source> sources_of(const History& history) {
   std::vector<Source> sources;
   for (const Trial& trial : history.trials()) {
     const bool failed = trial.state == TrialState::failed;
-    if (trial.segment_open || (trial.curve.empty() && !failed)) continue;
+    if (trial.segment || (trial.curve.empty() && !failed)) continue;
     Source source{.x = history.spec().space.encode(trial.config), .cost = trial.curve.spent(), .failed = failed};
     for (const Measurement& m : trial.curve.points()) source.values.push_back(std::max(m.value, level) - origin);
     if (failed) source.values.assign(static_cast<std::size_t>(max_epoch), lowest - origin);
@@ -276,9 +276,9 @@ BoilModel fit_boil(const History& history, const BoilModelOptions& options, Rng&
   const BoilParameters parameters = fitted(data, options, rng);
   ExactGp gp = gp_of(rows_of(data), scores_of(data, parameters.weights).y, parameters);
   for (const Trial& trial : history.trials()) {
-    if (!trial.segment_open) continue;
+    if (!trial.segment) continue;
     const Rows row = Rows::at_taus(history.spec().space.encode(trial.config).transpose(),
-                                   Vector::Constant(1, scaled_epoch(history.spec().epochs, trial.until)));
+                                   Vector::Constant(1, scaled_epoch(history.spec().epochs, trial.segment->until)));
     gp.append(row, gp.predict(row).mean);
   }
   return {.parameters = parameters, .gp = std::move(gp), .cost = fit_scaled_cost(data)};

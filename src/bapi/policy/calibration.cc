@@ -112,7 +112,7 @@ Calibration calibration(const StudySpec& spec, const std::vector<StoredEvent>& e
     if (const auto* start = std::get_if<TrialStarted>(&stored.event)) {
       segments.push_back({start->trial, 0, start->until, start->expected_cost, start->why});
     } else if (const auto* resume = std::get_if<TrialResumed>(&stored.event)) {
-      const Epoch from = history.trial(resume->trial).from;
+      const Epoch from = history.trial(resume->trial).segment->from;
       segments.push_back({resume->trial, from, resume->until, resume->expected_cost, resume->why});
     }
   }

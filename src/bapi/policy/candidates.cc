@@ -7,7 +7,7 @@ namespace bapi {
 std::vector<Candidate> paused_candidates(const History& history) {
   std::vector<Candidate> candidates;
   for (const Trial& trial : history.trials()) {
-    if (trial.state != TrialState::paused || trial.segment_open) continue;
+    if (!trial.resumable()) continue;
     candidates.push_back({.config = trial.config,
                           .x = history.spec().space.encode(trial.config),
                           .trial = trial.id,

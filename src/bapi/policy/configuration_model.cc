@@ -52,7 +52,7 @@ std::vector<Eigen::Index> evenly(Eigen::Index n, Eigen::Index most) {
 
 void append_running(const History& history, ExactGp& gp) {
   for (const Trial& trial : history.trials()) {
-    if (!trial.segment_open) continue;
+    if (!trial.segment) continue;
     const Rows row = Rows::at_configurations(history.spec().space.encode(trial.config).transpose());
     gp.append(row, gp.predict(row).mean);
   }

@@ -29,7 +29,8 @@ Epoch longest(const CurveData& data) {
 StudySpec study_over(const CurveData& data, const Vector& low, const Vector& width, const CurveModelOptions& options) {
   std::vector<Param> params;
   for (Eigen::Index i = 0; i < data.x.cols(); ++i) {
-    params.push_back({.name = fmt::format("x{}", i), .domain = RealRange{low[i], low[i] + width[i]}});
+    params.push_back({.name = fmt::format("x{}", i),
+                      .domain = RealRange{low[i], std::max(low[i] + width[i], data.x.col(i).maxCoeff())}});
   }
   StudySpec spec;
   spec.name = "curves";

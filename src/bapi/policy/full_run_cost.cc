@@ -32,9 +32,9 @@ FullRunCost fit_full_run_cost(const History& history, Rng& rng) {
 Cost left_after_running(const History& history, const FullRunCost& cost) {
   Cost left = history.budget().remaining();
   for (const Trial& trial : history.trials()) {
-    if (!trial.segment_open) continue;
+    if (!trial.segment) continue;
     const Cost expected = cost.median(history.spec().space.encode(trial.config));
-    left -= std::max(0.0, expected - trial.segment_spent);
+    left -= std::max(0.0, expected - trial.segment->spent);
   }
   return std::max(0.0, left);
 }

@@ -13,7 +13,7 @@ namespace bapi {
 
 std::optional<Decision> before_model(const History& history, const InitialDesign& design) {
   for (const Trial& trial : history.trials()) {
-    if (waits(trial)) {
+    if (trial.resumable()) {
       return Resume{.trial = trial.id, .until = history.spec().epochs.max, .why = {.rule = Rule::finish_begun}};
     }
   }

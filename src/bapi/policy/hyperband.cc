@@ -119,13 +119,13 @@ Hyperband::Answer Hyperband::next_in_bracket(const History& history, const Entri
     const Reason why{.rule = r == 0 ? Rule::new_in_bracket : Rule::promoted,
                      .standing = RungStanding{.bracket = number, .rung = r, .places = rung.configs}};
     for (const Trial* trial : promoted) {
-      if (waits(*trial) && !has_reached(*trial, rung.epoch)) {
+      if (trial->resumable() && !has_reached(*trial, rung.epoch)) {
         return {Answer::Kind::decision, Resume{.trial = trial->id, .until = rung.epoch, .why = why}};
       }
     }
     std::vector<const Trial*> members = entries.at(number, r);
     for (const Trial* trial : members) {
-      if (waits(*trial) && !has_reached(*trial, rung.epoch)) {  // cut short by a budget that was raised since
+      if (trial->resumable() && !has_reached(*trial, rung.epoch)) {  // cut short by a budget that was raised since
         return {Answer::Kind::decision, Resume{.trial = trial->id, .until = rung.epoch, .why = why}};
       }
     }
@@ -146,7 +146,7 @@ Hyperband::Answer Hyperband::next_in_bracket(const History& history, const Entri
     if (r + 1 == std::ssize(bracket)) break;
     promoted = best_of(members, bracket[static_cast<std::size_t>(r) + 1].configs, rung.epoch);
     for (const Trial* trial : members) {
-      if (!waits(*trial) || std::find(promoted.begin(), promoted.end(), trial) != promoted.end()) continue;
+      if (!trial->resumable() || std::find(promoted.begin(), promoted.end(), trial) != promoted.end()) continue;
       return {Answer::Kind::decision,
               Stop{.trial = trial->id,
                    .why = {.rule = Rule::not_promoted,

@@ -29,14 +29,14 @@ std::optional<Cost> epoch_cost(const History& history) {
 Cost still_to_pay(const History& history, Cost per_epoch) {
   Cost sum = 0.0;
   for (const Trial& trial : history.trials()) {
-    if (!trial.segment_open) continue;
-    const Epoch left = std::max(0, trial.until - trial.curve.last_epoch());
-    sum += std::max(trial.segment_expected - trial.segment_spent, per_epoch * left);
+    if (!trial.segment) continue;
+    const Epoch left = std::max(0, trial.segment->until - trial.curve.last_epoch());
+    sum += std::max(trial.segment->expected - trial.segment->spent, per_epoch * left);
   }
   return sum;
 }
 
-bool is_short_and_running(const Trial& trial, Epoch last) { return trial.segment_open && trial.until < last; }
+bool is_short_and_running(const Trial& trial, Epoch last) { return trial.segment && trial.segment->until < last; }
 
 bool has_value(const Trial& trial) { return std::isfinite(trial.curve.best()); }
 
@@ -58,8 +58,8 @@ bool InitialDesign::wants_full_run(const History& history) const {
   bool can_be = false;  // one that is, or will be, waiting to be trained on
   for (const Trial& trial : history.trials() | std::views::take(wanted(history.spec()))) {
     const bool short_one = is_short_and_running(trial, last);
-    if (trial.state == TrialState::completed || (trial.segment_open && !short_one)) ++full;
-    if (short_one || (trial.state == TrialState::paused && has_value(trial))) can_be = true;
+    if (trial.state == TrialState::completed || (trial.segment && !short_one)) ++full;
+    if (short_one || (trial.resumable() && has_value(trial))) can_be = true;
   }
   return full < full_runs && can_be;
 }
@@ -98,7 +98,7 @@ Decision InitialDesign::full_run(const History& history) const {
   const Trial* best = nullptr;
   for (const Trial& trial : history.trials() | std::views::take(wanted(history.spec()))) {
     if (is_short_and_running(trial, last)) return Wait{};  // it may become one of the best
-    if (trial.state != TrialState::paused || !has_value(trial)) continue;
+    if (!trial.resumable() || !has_value(trial)) continue;
     if (!best || trial.curve.best() > best->curve.best()) best = &trial;
   }
   return Resume{.trial = best->id, .until = last, .expected_cost = 0.0, .why = {.rule = Rule::initial_design}};

@@ -23,10 +23,11 @@ std::vector<std::vector<CurvePoint>> retained_curves(const ExactGp& gp) {
 std::vector<PendingRun> pending_runs(const History& history, const Models& models, double epsilon) {
   std::vector<PendingRun> pending;
   for (const Trial& trial : history.trials()) {
-    if (!trial.segment_open) continue;
+    if (!trial.segment) continue;
     const Vector x = history.spec().space.encode(trial.config);
     const int group = static_cast<int>(index(trial.id));
-    pending.push_back({.x = x, .group = group, .until = stop_of(history, models, x, group, trial.until, epsilon)});
+    pending.push_back(
+        {.x = x, .group = group, .until = stop_of(history, models, x, group, trial.segment->until, epsilon)});
   }
   return pending;
 }

@@ -13,8 +13,9 @@ namespace bapi {
 // The answer depends on `history` and on the draws from `rng` alone: a fresh object asked with the same history and the
 // same stream answers the same. Members may cache, never remember. A policy that predicts costs plans within
 // history.budget().remaining() and answers Wait (something runs) or Finish (nothing runs) when nothing is affordable;
-// one that does not predict leaves expected_cost at 0. Resume and Stop name paused trials without an open segment only.
-// Asked only while a worker is free and budget is left.
+// one that does not predict leaves expected_cost at 0. Resume and Stop name trials that are
+// `resumable()` only. Asked only while a worker is free and budget is left. What History::objection objects to is
+// refused by the session before it is written: a policy's mistake ends the run and leaves the study intact.
 class Policy {
  public:
   virtual ~Policy() = default;

@@ -14,7 +14,7 @@ RandomSearch::RandomSearch(const PolicySpec& spec) { const OptionReader check_na
 Decision RandomSearch::ask(const History& history, Rng&) {
   // A run that the budget cut short goes on when the budget is raised, before anything new.
   for (const Trial& trial : history.trials()) {
-    if (trial.state != TrialState::paused || trial.segment_open) continue;
+    if (!trial.resumable()) continue;
     return Resume{.trial = trial.id, .until = history.spec().epochs.max, .why = {.rule = Rule::finish_begun}};
   }
   std::optional<Config> config = fresh_config(history);

@@ -13,8 +13,6 @@ double value_at(const Trial& trial, Epoch epoch) {
   return trial.curve.value(std::min(epoch, trial.curve.last_epoch()));
 }
 
-bool waits(const Trial& trial) { return trial.state == TrialState::paused && !trial.segment_open; }
-
 Epoch share_of(double share, Epoch max_epoch) {
   return std::clamp(static_cast<Epoch>(std::ceil(share * max_epoch - 1e-9)), 1, max_epoch);
 }

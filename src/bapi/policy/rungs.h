@@ -13,9 +13,6 @@ bool has_reached(const Trial& trial, Epoch epoch);
 // The value at a rung's epoch, not the best up to it; a program that ended by itself before stands at its last value.
 double value_at(const Trial& trial, Epoch epoch);
 
-// Paused, and free to be resumed or stopped.
-bool waits(const Trial& trial);
-
 // `share` of max_epoch, rounded up, from 1 to max_epoch.
 Epoch share_of(double share, Epoch max_epoch);
 

@@ -27,9 +27,9 @@ ExactGp with_open_segments(const History& history, const ExactGp& model) {
   ExactGp gp = model;
   const StudySpec& spec = history.spec();
   for (const Trial& trial : history.trials()) {
-    if (!trial.segment_open) continue;
+    if (!trial.segment) continue;
     const Rows row = Rows::of_curve(
-        spec.space.encode(trial.config), {trial.until}, spec.epochs.max, static_cast<int>(index(trial.id)));
+        spec.space.encode(trial.config), {trial.segment->until}, spec.epochs.max, static_cast<int>(index(trial.id)));
     gp.append(row, gp.predict(row).mean);
   }
   return gp;

@@ -19,7 +19,7 @@ Cost cost_up_to(const Trial& trial, Epoch rung) {
   return cost;
 }
 
-bool on_its_way(const Trial& trial, Epoch rung) { return trial.segment_open && trial.curve.last_epoch() < rung; }
+bool on_its_way(const Trial& trial, Epoch rung) { return trial.segment && trial.curve.last_epoch() < rung; }
 
 }  // namespace
 
@@ -61,7 +61,7 @@ Decision TopK::ask(const History& history, Rng&) {
   const Epoch rung = std::max(epochs.min, share_of(epochs_, epochs.max));
   const Trial* best = nullptr;
   for (const Trial& trial : history.trials()) {
-    if (!waits(trial)) continue;
+    if (!trial.resumable()) continue;
     if (!has_reached(trial, rung)) {  // cut short by a budget that was raised since
       return Resume{.trial = trial.id, .until = rung, .why = {.rule = Rule::finish_begun}};
     }

@@ -123,14 +123,14 @@ std::vector<Event> recover_process(
   if (failed) remains.reports.clear();
 
   std::vector<Event> facts;
-  bool open = trial.segment_open;
+  std::optional<Epoch> until = trial.stage().until;  // of the open segment
   for (const TimedReport& timed : spread(std::move(remains.reports), remains.charged_until, remains.written_at)) {
     const Reading reading = account.take(timed.report, timed.at, facts);
-    if (open && progress.last_epoch() >= trial.until) {
+    if (until && progress.last_epoch() >= *until) {
       facts.emplace_back(SegmentDone{.trial = trial.id});
-      open = false;
+      until.reset();
     }
-    if (reading.kind == Reading::Kind::failure && open && progress.last_epoch() < remains.file.until) {
+    if (reading.kind == Reading::Kind::failure && until && progress.last_epoch() < remains.file.until) {
       facts.emplace_back(TrialFailed{.trial = trial.id, .message = failure_text(reading.message, "")});
     }
     if (reading.kind == Reading::Kind::failure || reading.kind == Reading::Kind::beyond) break;

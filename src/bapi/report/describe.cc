@@ -17,13 +17,6 @@ std::string because(const Reason& why) {
 
 }  // namespace
 
-std::optional<TrialId> trial_of(const Event& event) {
-  return std::visit(Match{[](const StudyFinished&) -> std::optional<TrialId> { return std::nullopt; },
-                          [](const BudgetChanged&) -> std::optional<TrialId> { return std::nullopt; },
-                          [](const auto& other) -> std::optional<TrialId> { return other.trial; }},
-                    event);
-}
-
 std::string describe(const Event& event, const StudySpec& spec) {
   const auto cost = [&](Cost amount) { return short_cost(amount, spec.budget); };
   return std::visit(

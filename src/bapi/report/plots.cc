@@ -34,6 +34,8 @@ std::string color_of(TrialState state) {
   switch (state) {
     case TrialState::running:
       return kGreen;
+    case TrialState::interrupted:
+      return kOrange;
     case TrialState::paused:
       return kGrey;
     case TrialState::completed:
@@ -150,6 +152,7 @@ std::vector<LegendEntry> state_legend(const History& history) {
     entries.push_back({.label = fmt::format("{} {}", count, to_string(state)), .color = color_of(state)});
   };
   add(TrialState::running, counts.running);
+  add(TrialState::interrupted, counts.interrupted);
   add(TrialState::paused, counts.paused);
   add(TrialState::completed, counts.completed);
   add(TrialState::stopped, counts.stopped);

@@ -159,7 +159,7 @@ std::vector<IncumbentStep> incumbent_steps(const StudySpec& spec, std::span<cons
 
 TrialState shown_state(const Trial& trial, Controller controller) {
   const bool running = trial.state == TrialState::running;
-  return running && controller == Controller::absent ? TrialState::paused : trial.state;
+  return running && controller == Controller::absent ? TrialState::interrupted : trial.state;
 }
 
 TrialCounts count_trials(const History& history, Controller controller) {
@@ -168,6 +168,9 @@ TrialCounts count_trials(const History& history, Controller controller) {
     switch (shown_state(trial, controller)) {
       case TrialState::running:
         ++counts.running;
+        break;
+      case TrialState::interrupted:
+        ++counts.interrupted;
         break;
       case TrialState::paused:
         ++counts.paused;
@@ -215,6 +218,7 @@ Fields status_record(const History& history, Controller controller, const std::s
                   {"unit", history.spec().budget.unit}}},
           {"trials",
            Fields{{"running", counts.running},
+                  {"interrupted", counts.interrupted},
                   {"paused", counts.paused},
                   {"completed", counts.completed},
                   {"stopped", counts.stopped},

@@ -62,6 +62,7 @@ std::vector<IncumbentStep> incumbent_steps(const StudySpec& spec, std::span<cons
 
 struct TrialCounts {
   int running = 0;
+  int interrupted = 0;
   int paused = 0;
   int completed = 0;
   int stopped = 0;

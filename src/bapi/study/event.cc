@@ -1,6 +1,15 @@
 #include "bapi/study/event.h"
 
+#include "bapi/base/match.h"
+
 namespace bapi {
+
+std::optional<TrialId> trial_of(const Event& event) {
+  return std::visit(Match{[](const StudyFinished&) -> std::optional<TrialId> { return std::nullopt; },
+                          [](const BudgetChanged&) -> std::optional<TrialId> { return std::nullopt; },
+                          [](const auto& other) -> std::optional<TrialId> { return other.trial; }},
+                    event);
+}
 
 const Reason* reason_of(const Event& event) {
   if (const auto* start = std::get_if<TrialStarted>(&event)) return &start->why;

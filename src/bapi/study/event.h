@@ -117,7 +117,8 @@ using Event = std::variant<TrialStarted,
                            BudgetChanged>;
 
 bool is_decision(const Event& event);
-const Reason* reason_of(const Event& event);  // null for what is no decision about a trial
+const Reason* reason_of(const Event& event);          // null for what is no decision about a trial
+std::optional<TrialId> trial_of(const Event& event);  // nullopt for events of the study as a whole
 
 using EventSeq = std::int64_t;  // 1, 2, 3, ... without gaps within a study
 

@@ -20,7 +20,12 @@ class History {
  public:
   explicit History(StudySpec spec);
 
-  void apply(const Event& event);  // throws LogicError on an event that cannot follow
+  // Why an event cannot follow, or a batch of facts, one after the other; nullopt if it can. This is the only rule for
+  // what a log may hold: ask it before anything is written.
+  std::optional<std::string> objection(const Event& event) const;
+  std::optional<std::string> objection(std::span<const Event> facts) const;
+
+  void apply(const Event& event);  // LogicError if there is an objection
 
   const StudySpec& spec() const { return spec_; }
   std::span<const Trial> trials() const { return trials_; }
@@ -40,9 +45,11 @@ class History {
   Epoch epochs_to_pay(const Trial& trial, Epoch until) const;
 
  private:
+  bool has(TrialId id) const { return index(id) >= 0 && index(id) < std::ssize(trials_); }
   Trial& at(TrialId id);
+  Trial& add_trial(const TrialStarted& decision);
   void open_segment(Trial& trial, Epoch until, Cost expected);
-  void close_segment(Trial& trial, TrialState state);
+  void move_on(Trial& trial, const TrialStage& after);
   void charge(Trial& trial, Cost cost);
   void measure(const Measured& fact);
 

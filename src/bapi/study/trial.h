@@ -1,24 +1,26 @@
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <string>
-#include <string_view>
 
 #include "bapi/base/units.h"
 #include "bapi/space/space.h"
 #include "bapi/study/curve.h"
 #include "bapi/study/event.h"
+#include "bapi/study/lifecycle.h"
 
 namespace bapi {
 
-enum class TrialState {
-  running,    // has an open segment
-  paused,     // may be resumed; checkpoint kept
-  completed,  // trained to the last epoch, or its program ended by itself: nothing more to come
-  stopped,    // the policy gave it up for good
-  failed,     // crashed, diverged, never reported: nothing more to come
-};
+// Epochs (from, until] that were decided and are not done yet.
+struct OpenSegment {
+  Epoch from = 0;
+  Epoch until = 0;
+  Cost expected = 0.0;  // the policy's estimate when it was decided; 0 if it made none
+  Cost spent = 0.0;     // everything charged to the trial since
 
-std::string_view to_string(TrialState state);
+  Cost committed() const { return std::max(0.0, expected - spent); }  // what it is still expected to cost
+};
 
 struct Trial {
   TrialId id{};
@@ -26,16 +28,13 @@ struct Trial {
   int pool_row = -1;           // where the study's pool has this configuration; -1 without a pool
   Reason why;                  // of its start
   TrialAssignment assignment;  // what its policy remembers of it
-  TrialState state = TrialState::running;
+  TrialState state = TrialState::paused;
   Curve curve;
 
-  // The segment last decided: epochs (from, until]. It is open until SegmentDone; an interrupted one stays open (the
-  // trial is `paused` meanwhile) and is continued before anything else is decided.
-  Epoch from = 0;
-  Epoch until = 0;
-  bool segment_open = false;
-  Cost segment_expected = 0.0;  // the policy's estimate when it was decided; 0 if it made none
-  Cost segment_spent = 0.0;     // everything charged to the trial since
+  // There is one while the trial is running or interrupted, and only then. An interrupted one is continued before
+  // anything else is decided.
+  std::optional<OpenSegment> segment = {};
+  Epoch asked_until = 0;  // the end of the segment last decided, open or not
 
   Cost overhead = 0.0;  // start-up, repeated epochs, grace, failure: spent without a point on the curve
   int starts = 0;       // segments decided
@@ -43,6 +42,15 @@ struct Trial {
   std::string failure;  // why it failed
 
   Cost spent() const { return curve.spent() + overhead; }
+
+  // Whether a policy may resume or stop it. An interrupted trial continues by itself, and one that has ended stays so.
+  bool resumable() const { return state == TrialState::paused; }
+
+  TrialStage stage() const {
+    return {.state = state,
+            .until = segment ? std::optional(segment->until) : std::nullopt,
+            .last_epoch = curve.last_epoch()};
+  }
 };
 
 }  // namespace bapi
