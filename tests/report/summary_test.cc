@@ -49,8 +49,8 @@ TEST(Ledger, HasOneRowPerChargeWithTheSequenceNumberOfItsEvent) {
   EXPECT_EQ(charges[3].seq, 6);
   EXPECT_EQ(charges[3].kind, CostKind::grace);
   EXPECT_EQ(charges[3].epoch, 3);
-  EXPECT_EQ(to_string(charges[4].kind), "repeat");
-  EXPECT_EQ(to_string(charges[8].kind), "failed");
+  EXPECT_EQ(word(charges[4].kind), "repeat");
+  EXPECT_EQ(word(charges[8].kind), "failed");
 }
 
 TEST(Ledger, SumsByKindAndByTrial) {

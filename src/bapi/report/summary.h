@@ -33,7 +33,12 @@ std::optional<Best> best(const History& history);
 enum class CostKind { epoch, start_up, repeat, grace, failed };
 inline constexpr std::array<CostKind, 5> kCostKinds = {
     CostKind::epoch, CostKind::start_up, CostKind::repeat, CostKind::grace, CostKind::failed};
-std::string_view to_string(CostKind kind);
+template <>
+inline constexpr auto names<CostKind> = NameTable{Name{CostKind::epoch, "epoch"},
+                                                  Name{CostKind::start_up, word(OverheadKind::start_up)},
+                                                  Name{CostKind::repeat, word(OverheadKind::repeat)},
+                                                  Name{CostKind::grace, word(OverheadKind::grace)},
+                                                  Name{CostKind::failed, word(OverheadKind::failed)}};
 
 struct Charge {
   EventSeq seq = 0;
