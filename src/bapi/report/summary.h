@@ -30,15 +30,17 @@ std::optional<Best> best(const History& history);
 // ---- The ledger: one row per charge, in the order of the log. Added up in this order, the costs give
 // history.budget().spent() to the last bit.
 
-enum class CostKind { epoch, start_up, repeat, grace, failed };
-inline constexpr std::array<CostKind, 5> kCostKinds = {
-    CostKind::epoch, CostKind::start_up, CostKind::repeat, CostKind::grace, CostKind::failed};
+// `ahead` are epochs that a program trained past what had been decided when it reported them.
+enum class CostKind { epoch, start_up, repeat, grace, failed, ahead };
+inline constexpr std::array<CostKind, 6> kCostKinds = {
+    CostKind::epoch, CostKind::start_up, CostKind::repeat, CostKind::grace, CostKind::failed, CostKind::ahead};
 template <>
 inline constexpr auto names<CostKind> = NameTable{Name{CostKind::epoch, "epoch"},
                                                   Name{CostKind::start_up, word(OverheadKind::start_up)},
                                                   Name{CostKind::repeat, word(OverheadKind::repeat)},
                                                   Name{CostKind::grace, word(OverheadKind::grace)},
-                                                  Name{CostKind::failed, word(OverheadKind::failed)}};
+                                                  Name{CostKind::failed, word(OverheadKind::failed)},
+                                                  Name{CostKind::ahead, "ahead"}};
 
 struct Charge {
   EventSeq seq = 0;
