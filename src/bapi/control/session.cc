@@ -8,6 +8,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/match.h"
+#include "bapi/study/replay.h"
 
 namespace bapi {
 namespace {
@@ -47,9 +48,12 @@ std::vector<Event> payable(std::span<const Event> facts, Cost left) {
 
 Session::Session(Store& store, Policy& policy, const Clock& clock)
     : store_(store), policy_(policy), clock_(clock), history_(store.spec()), started_at_(clock.now()) {
-  const std::vector<StoredEvent> events = store.events(0);
-  if (!events.empty()) started_at_ = events.front().at;
-  for (const StoredEvent& stored : events) history_.apply(stored.event);
+  Replay log = replay(store.spec(), store.read(0));
+  if (log.damage) throw store.refusal(*log.damage);
+  history_ = std::move(log.history);
+  if (log.events.empty()) return;
+  started_at_ = log.events.front().at;
+  last_ = log.events.back().seq;
 }
 
 Action Session::ask() {
@@ -174,7 +178,8 @@ void Session::record(std::span<const Event> facts) {
   if (const auto objection = history_.objection(kept)) {
     throw LogicError("a fact that cannot follow was refused, nothing is written: " + *objection);
   }
-  store_.append(kept, clock_.now(), Durability::process);
+  if (!store_.append(last_, kept, clock_.now(), Durability::process)) throw store_.competition();
+  last_ += std::ssize(kept);
   for (const Event& fact : kept) history_.apply(fact);
 }
 
@@ -223,9 +228,8 @@ void Session::decide(const Event& decision) {
     throw LogicError(fmt::format(
         "a decision of {} that cannot follow was refused, nothing is written: {}", policy_.name(), *objection));
   }
-  if (!store_.append_decision(history_.decisions(), decision, clock_.now())) {
-    throw StoreError("another controller has written to this study; only one may run it at a time");
-  }
+  if (!store_.append_decision(last_, decision, clock_.now())) throw store_.competition();
+  ++last_;
   history_.apply(decision);
 }
 
