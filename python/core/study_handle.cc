@@ -22,8 +22,10 @@ std::unique_ptr<StudyHandle> StudyHandle::drive(const StudySpec& spec,
     handle->dir_ = StudyDir(*root);
     handle->dir_->create();
     handle->lock_ = StudyLock::take(handle->dir_->root());
-    handle->store_ = std::make_unique<SqliteStore>(
+    auto store = std::make_unique<SqliteStore>(
         open_or_create_study(*handle->dir_, spec, [&](const std::string& line) { notes.push_back(line); }));
+    store->write_under(*handle->lock_);
+    handle->store_ = std::move(store);
   } else {
     handle->store_ = std::make_unique<MemoryStore>(spec);
   }
@@ -77,7 +79,8 @@ TuneSummary StudyHandle::tune(WorkerPool& workers, const TuneOptions& options) {
 const History& StudyHandle::history() {
   if (session_) return session_->history();
   if (!seen_) seen_.emplace(store_->spec());
-  for (const StoredEvent& stored : store_->events(seen_until_)) {
+  for (const StoredEvent& stored : store_->read(seen_until_).events) {
+    if (seen_->objection(stored.event)) break;  // the study is shown as it was before the damage
     seen_->apply(stored.event);
     seen_until_ = stored.seq;
   }
@@ -87,13 +90,13 @@ const History& StudyHandle::history() {
 StudyView StudyHandle::view() {
   check_process();
   const std::lock_guard guard(mutex_);
-  std::vector<StoredEvent> events = store_->events(0);
-  History history = replay(store_->spec(), events);
+  Replay log = replay(store_->spec(), store_->read(0));
   const bool driven = loop_ || (dir_ && StudyLock::holder(dir_->root()).has_value());
   return {.dir = dir_.value_or(StudyDir(".")),
-          .events = std::move(events),
-          .history = std::move(history),
-          .controller = driven ? Controller::present : Controller::absent};
+          .events = std::move(log.events),
+          .history = std::move(log.history),
+          .controller = driven ? Controller::present : Controller::absent,
+          .damage = std::move(log.damage)};
 }
 
 void StudyHandle::close() {

@@ -109,7 +109,7 @@ TEST(Tune, RaisedBudgetContinuesWhereTheSmallerOneEnded) {
     return session.history().budget().spent();
   };
   EXPECT_NEAR(run_on(), 60.0, 1e-9);
-  store.append(std::vector<Event>{BudgetChanged{100.0}}, clock.now(), Durability::power);
+  store.append(std::ssize(store.events(0)), std::vector<Event>{BudgetChanged{100.0}}, clock.now(), Durability::power);
   EXPECT_NEAR(run_on(), 100.0, 1e-9);
 }
 

@@ -164,7 +164,7 @@ TEST(Ledger, EpochsPastWhatWasDecidedAreAKindOfTheirOwn) {
   std::vector<StoredEvent> log;
   for (const Event& event : events) log.push_back({.seq = std::ssize(log) + 1, .event = event});
   std::vector<std::string_view> kinds;
-  for (const Charge& charge : ledger(log)) kinds.push_back(to_string(charge.kind));
+  for (const Charge& charge : ledger(log)) kinds.push_back(word(charge.kind));
   EXPECT_EQ(kinds, (std::vector<std::string_view>{"epoch", "epoch", "ahead", "epoch"}));
 }
 

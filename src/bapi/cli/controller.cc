@@ -109,6 +109,7 @@ int run_study(const StudyDir& dir, const StudySpec& spec, const ControlOptions& 
   dir.create();
   const StudyLock lock = StudyLock::take(dir.root());
   SqliteStore store = open_or_create_study(dir, spec, [&](const std::string& line) { tell(line, options); });
+  store.write_under(lock);
   return run_to_end(store, dir, options);
 }
 
@@ -125,6 +126,7 @@ int resume_study(const StudyDir& dir, const StudyOverrides& overrides, const Con
   apply(overrides, wanted);
   wanted.validate();
   SqliteStore store = reopen_study(dir, wanted, [&](const std::string& line) { tell(line, options); });
+  store.write_under(lock);
   return run_to_end(store, dir, options);
 }
 

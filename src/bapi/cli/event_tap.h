@@ -15,15 +15,17 @@ class EventTap : public Store {
   EventTap(Store& store, Listener listener) : store_(store), listener_(std::move(listener)) {}
 
   const StudySpec& spec() const override { return store_.spec(); }
-  std::vector<StoredEvent> events(EventSeq after) const override { return store_.events(after); }
+  std::string place() const override { return store_.place(); }
+  EventLog read(EventSeq after) const override { return store_.read(after); }
 
-  void append(std::span<const Event> facts, double at, Durability durability) override {
-    store_.append(facts, at, durability);
+  bool append(EventSeq last, std::span<const Event> facts, double at, Durability durability) override {
+    if (!store_.append(last, facts, at, durability)) return false;
     for (const Event& fact : facts) listener_(fact);
+    return true;
   }
 
-  bool append_decision(int expected, const Event& decision, double at) override {
-    if (!store_.append_decision(expected, decision, at)) return false;
+  bool append_decision(EventSeq last, const Event& decision, double at) override {
+    if (!store_.append_decision(last, decision, at)) return false;
     listener_(decision);
     return true;
   }

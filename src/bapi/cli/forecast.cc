@@ -115,7 +115,7 @@ Table course_table(const StudyView& study, const CurveForecast& f) {
 int forecast(const ForecastArguments& arguments) {
   const Format format = parse_format(arguments.format);
   const StudyAndTrial target = study_and_trial(arguments.words);
-  const StudyView study = open_study(target.study);
+  const StudyView study = study_to_show(target.study);
   const Insight insight = insight_of(study);
   const std::vector<CurveForecast> forecasts =
       target.trial ? std::vector<CurveForecast>{insight.forecast(trial_of(study, *target.trial))}

@@ -27,7 +27,7 @@ std::string totals(const StudyView& study) {
 
 int show_ledger(const ListingArguments& arguments) {
   const Format format = arguments.parsed_format();
-  const StudyView study = open_study(arguments.study);
+  const StudyView study = study_to_show(arguments.study);
   print(render(ledger_table(study.events), format));
   if (format == Format::table) print(totals(study));
   return kDone;

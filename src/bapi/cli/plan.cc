@@ -122,7 +122,7 @@ int show_plan(const PlanArguments& arguments) {
     require(*arguments.horizon >= 1 && *arguments.horizon <= kLongestHorizon,
             fmt::format("--horizon {}: expected an integer from 1 to {}", *arguments.horizon, kLongestHorizon));
   }
-  const StudyView study = open_study(arguments.listing.study);
+  const StudyView study = study_to_show(arguments.listing.study);
   const BudgetSpec& unit = study.spec().budget;
   const Insight insight = insight_of(study);
   const int horizon = arguments.horizon.value_or(insight.options().horizon);

@@ -100,7 +100,7 @@ std::string why_no_further(const PlanSummary& plan, const StudyView& study) {
 int what_if(const WhatIfArguments& arguments) {
   const Format format = arguments.listing.parsed_format();
   require(arguments.budget.has_value(), "bapi what-if needs --budget, as in --budget 3h or --budget +1h");
-  const StudyView study = open_study(arguments.listing.study);
+  const StudyView study = study_to_show(arguments.listing.study);
   const Cost total = parse_total(*arguments.budget, study);
   const Cost spent = study.history.budget().spent();
   require(total > spent,

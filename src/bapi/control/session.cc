@@ -9,13 +9,17 @@
 #include "bapi/base/match.h"
 #include "bapi/control/allowance.h"
 #include "bapi/control/process_account.h"
+#include "bapi/study/replay.h"
 
 namespace bapi {
 Session::Session(Store& store, Policy& policy, const Clock& clock)
     : store_(store), policy_(policy), clock_(clock), history_(store.spec()), started_at_(clock.now()) {
-  const std::vector<StoredEvent> events = store.events(0);
-  if (!events.empty()) started_at_ = events.front().at;
-  for (const StoredEvent& stored : events) history_.apply(stored.event);
+  Replay log = replay(store.spec(), store.read(0));
+  if (log.damage) throw store.refusal(*log.damage);
+  history_ = std::move(log.history);
+  if (log.events.empty()) return;
+  started_at_ = log.events.front().at;
+  last_ = log.events.back().seq;
 }
 
 Action Session::ask() {
@@ -94,8 +98,9 @@ void Session::record(std::span<const Event> facts) {
   if (const auto objection = history_.objection(kept)) {
     throw LogicError("a fact that cannot follow was refused, nothing is written: " + *objection);
   }
+  if (!store_.append(last_, kept, clock_.now(), Durability::process)) throw store_.competition();
+  last_ += std::ssize(kept);
   overdrawn_.merge(overdrawn_by(history_, kept));
-  store_.append(kept, clock_.now(), Durability::process);
   for (const Event& fact : kept) history_.apply(fact);
 }
 
@@ -145,9 +150,8 @@ void Session::decide(const Event& decision) {
     throw LogicError(fmt::format(
         "a decision of {} that cannot follow was refused, nothing is written: {}", policy_.name(), *objection));
   }
-  if (!store_.append_decision(history_.decisions(), decision, clock_.now())) {
-    throw StoreError("another controller has written to this study; only one may run it at a time");
-  }
+  if (!store_.append_decision(last_, decision, clock_.now())) throw store_.competition();
+  ++last_;
   history_.apply(decision);
 }
 

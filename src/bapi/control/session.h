@@ -28,7 +28,8 @@ struct OutsideTrial {
 // The controller's view of one study: asks the policy, keeps the budget's promise, writes everything to the store.
 //
 // What enters the log can follow what it holds: a decision or fact to which `History::objection` objects is a bug of
-// the policy or the evaluator; it throws LogicError, and nothing is written.
+// the policy or the evaluator; it throws LogicError, and nothing is written. Every write says after which event it
+// comes: a session that has a rival throws StoreError at its next write.
 //
 // Nothing is acted upon before it is durable: `ask` returns after the decision is in the log. Where the cost of an
 // epoch is counted or reported, a segment is shortened to what the budget is expected to pay; when not even one epoch
@@ -36,6 +37,7 @@ struct OutsideTrial {
 // `payable_facts`.
 class Session {
  public:
+  // Throws StoreError if the log is damaged.
   Session(Store& store, Policy& policy, const Clock& clock);
 
   Action ask();
@@ -72,6 +74,7 @@ class Session {
   History history_;
   std::set<TrialId> overdrawn_;  // that have been charged after the budget was spent
   double started_at_;
+  EventSeq last_ = 0;  // of the log as this session knows it
 };
 
 }  // namespace bapi

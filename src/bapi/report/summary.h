@@ -10,12 +10,11 @@
 #include "bapi/report/table.h"
 #include "bapi/study/event.h"
 #include "bapi/study/history.h"
+#include "bapi/study/replay.h"
 
 namespace bapi {
 
 // What can be said about a study, computed from its events. Values are in the user's direction throughout.
-
-History replay(const StudySpec& spec, std::span<const StoredEvent> events);
 
 struct Best {
   TrialId trial{};

@@ -36,10 +36,12 @@ void adopt_changes(SqliteStore& store, const StudyDir& dir, const StudySpec& wan
   const StudySpec stored = store.spec();
   const SpecChange change = compare(stored, wanted);
   refuse_frozen_changes(dir, change);
-  const History history = replay(stored, store.events(0));
+  const Replay log = replay(stored, store.read(0));
+  if (log.damage) throw store.refusal(*log.damage);
+  const History& history = log.history;
   if (needs_new_budget_event(history, wanted)) {
     const std::vector<Event> facts = {BudgetChanged{.total = wanted.budget.limit}};
-    store.append(facts, SystemClock().now(), Durability::power);
+    if (!store.append(std::ssize(log.events), facts, SystemClock().now(), Durability::power)) throw store.competition();
     tell(fmt::format("the budget is {}, of which {} is spent",
                      short_cost(wanted.budget.limit, wanted.budget),
                      short_cost(history.budget().spent(), wanted.budget)));

@@ -105,6 +105,8 @@ template <typename T>
 constexpr int kVersion =
     std::is_same_v<T, TrialStarted> || std::is_same_v<T, TrialResumed> || std::is_same_v<T, TrialStopped> ? 2 : 1;
 
+constexpr int kNewestVersion = 2;
+
 // Reads decisions of version 1.
 class FirstReader {
  public:
@@ -214,6 +216,7 @@ std::string encode(const Event& event) {
 Event decode_event(std::string_view text) {
   const Path where("event");
   const Json json = codec::parse(text, where);
+  codec::refuse_newer(json, kNewestVersion);
   Reader reader(json, where);
   std::string kind;
   reader("kind", kind);

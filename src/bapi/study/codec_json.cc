@@ -4,6 +4,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "bapi/study/codec.h"
+
 namespace bapi::codec {
 namespace {
 
@@ -63,6 +65,15 @@ std::string Path::text() const {
 }
 
 std::string quoted(const Json& found) { return shortened(found.dump(-1, ' ', false, Json::error_handler_t::replace)); }
+
+void refuse_newer(const Json& object, int known) {
+  const auto version = object.is_object() ? object.find("version") : object.end();
+  if (version == object.end() || !version->is_number_integer() || *version <= known) return;
+  throw NewerFormat(
+      fmt::format("it was written by a newer bapi (format {}, this program knows up to {}). Upgrade bapi to open it",
+                  version->dump(),
+                  known));
+}
 
 void refuse(const Path& where, const Json& found, std::string_view expected) {
   throw InvalidInput(fmt::format("{}: found {}, expected {}", where.text(), quoted(found), expected));

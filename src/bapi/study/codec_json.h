@@ -44,6 +44,9 @@ std::string quoted(const Json& found);  // shortened; never throws, whatever byt
 
 [[noreturn]] void refuse(const Path& where, const Json& found, std::string_view expected);
 
+// NewerFormat if the object says that it has a version above `known`.
+void refuse_newer(const Json& object, int known);
+
 Json parse(std::string_view text, const Path& where);
 
 // ---- Single values
