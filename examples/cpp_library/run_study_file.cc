@@ -7,7 +7,7 @@
 #include <bapi/process/process_evaluator.h>
 #include <bapi/store/sqlite_store.h>
 #include <bapi/store/study_lock.h>
-#include <bapi/study/spec_file.h>
+#include <bapi/studies/study_file.h>
 
 #include <cstdio>
 

@@ -138,10 +138,10 @@ std::string domain_text(const Domain& domain) {
                           },
                           [](const Choice& c) {
                             std::string out = "one of";
-                            for (const Value& option : c.options) out += " " + to_text(option);
+                            for (const Value& option : c.options) out += fmt::format(" {}", to_text(option));
                             return out;
                           },
-                          [](const Constant& c) { return "always " + to_text(c.value); }},
+                          [](const Constant& c) { return fmt::format("always {}", to_text(c.value)); }},
                     domain);
 }
 
@@ -160,7 +160,7 @@ std::string understood(const StudySpec& spec) {
     std::string text = fmt::format("{}: {}", param.name, domain_text(param.domain));
     for (const Condition& condition : param.when) {
       text += fmt::format(", if {} is", condition.param);
-      for (const Value& value : condition.values) text += " " + to_text(value);
+      for (const Value& value : condition.values) text += fmt::format(" {}", to_text(value));
     }
     out += line(label, text);
     label = "";
@@ -235,7 +235,7 @@ ExitCode try_continuing(const StudySpec& spec, Patient& patient, const Config& c
   const Attempt next = patient.train(config, from, from + 1);
   print(line("continues", continuation(spec, next)));
   if (!next.failure && next.repeated == 0.0 && !next.measured.empty()) return kDone;
-  print("\n" + evidence(patient.files()) + "\n");
+  print(fmt::format("\n{}\n", evidence(patient.files())));
   return kRunFailed;
 }
 

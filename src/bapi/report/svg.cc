@@ -224,7 +224,7 @@ std::string Figure::coordinates(Point point) const { return fmt::format("{:.1f},
 void Figure::line(std::span<const Point> points, const Stroke& stroke) {
   std::string list;
   for (const Point& point : points) {
-    if (drawable(point)) list += (list.empty() ? "" : " ") + coordinates(point);
+    if (drawable(point)) list += fmt::format("{}{}", list.empty() ? "" : " ", coordinates(point));
   }
   if (list.empty()) return;
   body_ += fmt::format(R"(<polyline points="{}" fill="none" stroke="{}" stroke-width="{}" stroke-opacity="{:.2f}")"

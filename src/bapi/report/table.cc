@@ -273,7 +273,7 @@ std::string to_text(const Cell& cell) {
             [](std::int64_t value) { return fmt::format("{}", value); },
             [](std::uint64_t value) { return fmt::format("{}", value); },
             [](double value) { return short_number(value); },
-            [](const std::string& text) { return text; },
+            [](const std::string& text) { return visible_line(text); },
             [](const Fields& fields) {
               return joined(fields, " ", [](const auto& field) { return field.first + "=" + to_text(field.second); });
             },

@@ -76,7 +76,8 @@ std::string render(const Fields& record, Format format);
 
 std::string to_json(const Cell& cell);
 
-// For people: four significant digits, "lr=0.1 units=64" for fields.
+// For people, on one line: four significant digits, "lr=0.1 units=64" for fields, line breaks and other control
+// characters as \n and \x1b.
 std::string to_text(const Cell& cell);
 
 }  // namespace bapi

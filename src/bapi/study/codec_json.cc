@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "bapi/study/codec.h"
+#include "bapi/base/utf8.h"
 
 namespace bapi::codec {
 namespace {
@@ -25,15 +26,6 @@ std::optional<double> non_finite_named(const Json& json) {
   if (json == "inf") return std::numeric_limits<double>::infinity();
   if (json == "-inf") return -std::numeric_limits<double>::infinity();
   return std::nullopt;
-}
-
-bool is_utf8(const std::string& text) {
-  try {
-    (void)Json(text).dump();
-    return true;
-  } catch (const Json::type_error&) {
-    return false;
-  }
 }
 
 int hex_digit(char digit) {

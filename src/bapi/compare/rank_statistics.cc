@@ -1,4 +1,4 @@
-#include "bapi/math/rank_statistics.h"
+#include "bapi/compare/rank_statistics.h"
 
 #include <algorithm>
 #include <cmath>
