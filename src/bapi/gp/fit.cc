@@ -14,18 +14,6 @@ namespace {
 // Where starts only compete, differences of the log posterior below this do not matter.
 constexpr double kScreeningTolerance = 0.05;
 
-const char* name(FitEnd end) {
-  switch (end) {
-    case FitEnd::converged:
-      return "converged";
-    case FitEnd::iteration_limit:
-      return "iteration limit";
-    case FitEnd::no_progress:
-      return "no progress";
-  }
-  return "";
-}
-
 FitEnd fit_end(MaximizeEnd end) {
   if (end == MaximizeEnd::converged) return FitEnd::converged;
   return end == MaximizeEnd::iteration_limit ? FitEnd::iteration_limit : FitEnd::no_progress;
@@ -121,17 +109,6 @@ void FitOptions::validate() const {
   require(max_iterations >= 1, fmt::format("fit.max_iterations = {}, must be at least 1", max_iterations));
   require(tolerance > 0.0, fmt::format("fit.tolerance = {}, must be positive", tolerance));
   require(!fixed_noise || *fixed_noise > 0.0, "fit.fixed_noise must be positive");
-}
-
-std::string FitSummary::brief() const {
-  return fmt::format(
-      "fit {}: log posterior {:.4g} -> {:.4g}, {} evaluations (+{} on a part of the rows), jitter {:.1g}",
-      name(end),
-      initial_log_posterior,
-      final_log_posterior,
-      evaluations,
-      screening_evaluations,
-      jitter_used);
 }
 
 FitResult fit(const Rows& rows, const Vector& y, const GpParameters& structure, const FitOptions& options, Rng& rng) {
