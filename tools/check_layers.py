@@ -16,7 +16,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # The program sits above every module.
 TOP = "cli"
 
-NUMERICS = ["math", "kernel", "gp", "cost", "acquisition", "planner"]
+NUMERICS = ["math", "kernel", "gp", "cost", "acquisition", "planner", "model"]
 FORBIDDEN_IN_NUMERICS = re.compile(r"\b(?:(?:iostream|filesystem|chrono|log\.h|clock\.h)\b|nlohmann|sqlite)")
 
 # Outside library: how its header begins, and where it may be included (files or folders below src/bapi).

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bapi/base/match.h"
-#include "bapi/policy/configuration_model.h"
+#include "bapi/policy/full_runs.h"
 #include "bapi/policy/models.h"
 #include "bapi/policy/registry.h"
 #include "report.h"
@@ -143,7 +143,7 @@ void register_all() {
   const auto both_fits = [](const History& history) {
     return best_seconds(20, [&] {
       Rng rng(7);
-      benchmark::DoNotOptimize(fit_models(history, {}, rng));
+      benchmark::DoNotOptimize(fit_models(Evidence(history), {}, rng));
     });
   };
   // Rows of data per paused run: epochs 1, 2, 4 and 8 for bapi, at most three for bapi-4.
@@ -181,7 +181,7 @@ void register_all() {
   const History full_runs = history_of("random", n);
   const double fitting = best_seconds(20, [&] {
     Rng rng(7);
-    benchmark::DoNotOptimize(fit_configurations(full_runs, rng));
+    benchmark::DoNotOptimize(fit_configurations(Evidence(full_runs), rng));
   });
   for (const Case& each : cases) {
     add(each.name, [=](benchmark::State& s) { ask(s, each.policy, full_runs, n, fitting, each.target); });

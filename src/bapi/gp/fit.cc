@@ -118,17 +118,6 @@ void FitOptions::validate() const {
   require(!fixed_noise || *fixed_noise > 0.0, "fit.fixed_noise must be positive");
 }
 
-std::string FitSummary::brief() const {
-  return fmt::format(
-      "fit {}: log posterior {:.4g} -> {:.4g}, {} evaluations (+{} on a part of the rows), jitter {:.1g}",
-      word(end),
-      initial_log_posterior,
-      final_log_posterior,
-      evaluations,
-      screening_evaluations,
-      jitter_used);
-}
-
 FitResult fit(const Rows& rows, const Vector& y, const GpParameters& structure, const FitOptions& options, Rng& rng) {
   options.validate();
   check(y.allFinite(), "fit: y is not finite");

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <memory>
 #include <vector>
 
-#include "bapi/policy/models.h"
-#include "bapi/study/spec.h"
+#include "bapi/model/curve_model.h"
 
 namespace bapi {
 
@@ -18,11 +16,14 @@ struct CurveData {
   void validate() const;
 };
 
-struct CurveModelOptions {
+// Which values are good ones.
+enum class CurveGoal { maximize, minimize };
+
+struct CurveForecasterOptions {
   Epoch max_epoch = 0;  // of a full training; 0: as many as the longest curve has
-  Goal goal = Goal::maximize;
+  CurveGoal goal = CurveGoal::maximize;
   std::uint64_t seed = 0;
-  ModelOptions model = {};
+  CurveModelOptions model = {};
 };
 
 // The course of a curve, one entry per epoch that was asked for, with the ends of a central band.
@@ -32,28 +33,30 @@ struct CurveCourse {
   std::vector<double> high = {};
 };
 
-// The planner's model of learning curves, on its own. Curves are modelled by their best value so far, so a forecast
-// never gets worse with training. Coordinates are scaled to the range that the data have.
-class CurveModel {
+// The curve model on its own, in the coordinates and the unit of its data. Curves are modelled by their best value so
+// far, so a forecast never gets worse with training. Coordinates are scaled to the range that the data have.
+class CurveForecaster {
  public:
-  CurveModel(const CurveData& data, const CurveModelOptions& options);
+  CurveForecaster(const CurveData& data, const CurveForecasterOptions& options);
 
   // What is to be expected at `x`; of one that was among the data, given its own curve. `level` is the probability of
   // the band, in (0, 1). Throws InvalidInput.
   CurveCourse predict(const Vector& x, const std::vector<Epoch>& epochs, double level) const;
 
-  Epoch max_epoch() const { return history_.spec().epochs.max; }
-  const FitSummary& fit() const { return models_.fit; }
+  Epoch max_epoch() const { return max_epoch_; }
+  const FitSummary& fit() const { return model_.surrogate->fit_summary(); }
 
  private:
   Vector scaled(const Vector& x) const;
-  int group_of(const Vector& x) const;
+  CurveId group_of(const Vector& x) const;
+  double in_user_units(double standardised) const { return sign_ * model_.scale.undo(standardised); }
 
   Matrix x_;
   Vector low_;
   Vector width_;
-  History history_;
-  Models models_;
+  Epoch max_epoch_;
+  double sign_;
+  CurveModel model_;
 };
 
 }  // namespace bapi

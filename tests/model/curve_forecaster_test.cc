@@ -1,4 +1,4 @@
-#include "bapi/policy/curve_model.h"
+#include "bapi/model/curve_forecaster.h"
 
 #include <gtest/gtest.h>
 
@@ -29,35 +29,35 @@ CurveData data_of(int curves, Epoch epochs) {
 
 Vector point(double x) { return Vector::Constant(1, x); }
 
-TEST(CurveModel, PredictsAConfigurationThatWasNeverTrained) {
-  const CurveModel model(data_of(11, kEpochs), {});
+TEST(CurveForecaster, PredictsAConfigurationThatWasNeverTrained) {
+  const CurveForecaster model(data_of(11, kEpochs), {});
   const CurveCourse found = model.predict(point(0.55), {1, 10, 30}, 0.8);
   EXPECT_NEAR(found.mean[1], course(0.55, 10), 0.05);
   EXPECT_NEAR(found.mean[2], course(0.55, 30), 0.03);
 }
 
-TEST(CurveModel, ContinuesACurveThatWasBrokenOff) {
+TEST(CurveForecaster, ContinuesACurveThatWasBrokenOff) {
   CurveData data = data_of(11, kEpochs);
   data.curves[5].resize(8);
-  const CurveModel model(data, {});
+  const CurveForecaster model(data, {});
   const CurveCourse found = model.predict(point(0.5), {8, 30}, 0.8);
   EXPECT_NEAR(found.mean[0], course(0.5, 8), 0.03);
   EXPECT_NEAR(found.mean[1], course(0.5, 30), 0.05);
 }
 
-TEST(CurveModel, KnowsLessOfTheEndTheEarlierACurveWasBrokenOff) {
+TEST(CurveForecaster, KnowsLessOfTheEndTheEarlierACurveWasBrokenOff) {
   double width = 0.0;
   for (const std::size_t epochs : {20u, 6u, 2u}) {
     CurveData data = data_of(11, kEpochs);
     data.curves[5].resize(epochs);
-    const CurveCourse end = CurveModel(data, {}).predict(point(0.5), {30}, 0.8);
+    const CurveCourse end = CurveForecaster(data, {}).predict(point(0.5), {30}, 0.8);
     EXPECT_GT(end.high[0] - end.low[0], width) << epochs;
     width = end.high[0] - end.low[0];
   }
 }
 
-TEST(CurveModel, BandsHoldTheMeanAndWidenWithTheirLevel) {
-  const CurveModel model(data_of(6, kEpochs), {});
+TEST(CurveForecaster, BandsHoldTheMeanAndWidenWithTheirLevel) {
+  const CurveForecaster model(data_of(6, kEpochs), {});
   const std::vector<Epoch> epochs = {1, 5, 20, 30};
   const CurveCourse narrow = model.predict(point(0.33), epochs, 0.5);
   const CurveCourse wide = model.predict(point(0.33), epochs, 0.95);
@@ -69,35 +69,35 @@ TEST(CurveModel, BandsHoldTheMeanAndWidenWithTheirLevel) {
   }
 }
 
-TEST(CurveModel, MinimisingIsMaximisingTheOpposite) {
+TEST(CurveForecaster, MinimisingIsMaximisingTheOpposite) {
   const CurveData up = data_of(6, kEpochs);
   CurveData down = up;
   for (std::vector<double>& curve : down.curves) {
     for (double& value : curve) value = -value;
   }
-  const CurveCourse a = CurveModel(up, {}).predict(point(0.3), {10}, 0.8);
-  const CurveCourse b = CurveModel(down, {.goal = Goal::minimize}).predict(point(0.3), {10}, 0.8);
+  const CurveCourse a = CurveForecaster(up, {}).predict(point(0.3), {10}, 0.8);
+  const CurveCourse b = CurveForecaster(down, {.goal = CurveGoal::minimize}).predict(point(0.3), {10}, 0.8);
   EXPECT_DOUBLE_EQ(a.mean[0], -b.mean[0]);
   EXPECT_DOUBLE_EQ(a.low[0], -b.high[0]);
 }
 
-TEST(CurveModel, ADivergedCurveDoesNotSpoilTheOthers) {
+TEST(CurveForecaster, ADivergedCurveDoesNotSpoilTheOthers) {
   CurveData data = data_of(11, kEpochs);
   data.curves[0][3] = std::numeric_limits<double>::quiet_NaN();
-  const CurveCourse found = CurveModel(data, {}).predict(point(0.75), {30}, 0.8);
+  const CurveCourse found = CurveForecaster(data, {}).predict(point(0.75), {30}, 0.8);
   EXPECT_NEAR(found.mean[0], course(0.75, 30), 0.06);
 }
 
-TEST(CurveModel, RefusesWhatDoesNotFitTogether) {
-  EXPECT_THROW(CurveModel(CurveData{}, {}), InvalidInput);
+TEST(CurveForecaster, RefusesWhatDoesNotFitTogether) {
+  EXPECT_THROW(CurveForecaster(CurveData{}, {}), InvalidInput);
   CurveData data = data_of(3, 5);
-  EXPECT_THROW(CurveModel(data, {.max_epoch = 4}), InvalidInput);
-  const CurveModel model(data, {.max_epoch = 10});
+  EXPECT_THROW(CurveForecaster(data, {.max_epoch = 4}), InvalidInput);
+  const CurveForecaster model(data, {.max_epoch = 10});
   EXPECT_THROW(model.predict(point(0.5), {11}, 0.8), InvalidInput);
   EXPECT_THROW(model.predict(point(0.5), {1}, 1.0), InvalidInput);
   EXPECT_THROW(model.predict(Vector::Zero(2), {1}, 0.8), InvalidInput);
   data.curves.pop_back();
-  EXPECT_THROW(CurveModel(data, {}), InvalidInput);
+  EXPECT_THROW(CurveForecaster(data, {}), InvalidInput);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "bapi/policy/curve_compression.h"
+#include "bapi/model/curve_compression.h"
 
 #include <gtest/gtest.h>
 

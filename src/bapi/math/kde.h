@@ -9,7 +9,7 @@
 namespace bapi {
 
 // One coordinate of a density: a number in [0, 1], or one of `options` unordered options, written as its index.
-struct Axis {
+struct Coordinate {
   int options = 0;  // 0: a number
 
   bool categorical() const { return options > 0; }
@@ -24,7 +24,7 @@ struct Axis {
 // 1e-3; that of options is at most 1 - 1 / options, where the kernel is flat.
 class ProductDensity {
  public:
-  ProductDensity(Matrix points, std::vector<Axis> axes);  // n x d, n >= 1
+  ProductDensity(Matrix points, std::vector<Coordinate> axes);  // n x d, n >= 1
 
   const Matrix& points() const { return points_; }
   const Vector& bandwidths() const { return bandwidths_; }
@@ -36,7 +36,7 @@ class ProductDensity {
 
  private:
   Matrix points_;
-  std::vector<Axis> axes_;
+  std::vector<Coordinate> axes_;
   Vector bandwidths_;
 };
 
@@ -58,7 +58,7 @@ struct DensityPair {
   ProductDensity bad;
 
   // Points best first: the split's good ones, then its bad ones.
-  static DensityPair fit(const Matrix& best_first, const std::vector<Axis>& axes, const DensitySplit& split);
+  static DensityPair fit(const Matrix& best_first, const std::vector<Coordinate>& axes, const DensitySplit& split);
 
   // log good - log bad, both densities at least 1e-32. Larger is better.
   double log_ratio(const Vector& x) const;

@@ -1,4 +1,4 @@
-#include "bapi/policy/kde.h"
+#include "bapi/math/kde.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ Vector point(double x) { return Vector::Constant(1, x); }
 DensityPair worked_example() {
   const std::optional<DensitySplit> split = density_split(4, 1);
   EXPECT_EQ(split, (DensitySplit{2, 2}));
-  return DensityPair::fit(column({.2, .4, .6, .9}), {Axis{}}, *split);
+  return DensityPair::fit(column({.2, .4, .6, .9}), {Coordinate{}}, *split);
 }
 
 TEST(DensityPair, HasTheBandwidthsOfTheWorkedExample) {
@@ -40,8 +40,8 @@ TEST(DensityPair, HasTheDensitiesOfTheWorkedExample) {
 }
 
 TEST(DensityPair, ComparesAFloorWhereBothDensitiesVanish) {
-  const DensityPair pair{.good = ProductDensity(column({.1, .1}), {Axis{}}),
-                         .bad = ProductDensity(column({.2, .2}), {Axis{}})};
+  const DensityPair pair{.good = ProductDensity(column({.1, .1}), {Coordinate{}}),
+                         .bad = ProductDensity(column({.2, .2}), {Coordinate{}})};
   EXPECT_EQ(pair.log_ratio(point(.9)), 0.0);
 }
 
@@ -80,7 +80,7 @@ TEST(DensitySplit, FirstExistsAtTwiceTheDimensionPlusTwo) {
 }
 
 TEST(ProductDensity, OptionsShareTheirMassAmongAllDeclaredOnes) {
-  const ProductDensity density(column({0, 0, 0, 2}), {Axis{.options = 4}});
+  const ProductDensity density(column({0, 0, 0, 2}), {Coordinate{.options = 4}});
   double sum = 0.0;
   for (int option = 0; option < 4; ++option) sum += std::exp(density.log_density(point(option)));
   EXPECT_NEAR(sum, 1.0, 1e-12);
@@ -90,25 +90,25 @@ TEST(ProductDensity, OptionsShareTheirMassAmongAllDeclaredOnes) {
 }
 
 TEST(ProductDensity, OptionBandwidthStopsWhereTheKernelIsFlat) {
-  const ProductDensity density(column({0, 9, 0, 9}), {Axis{.options = 10}});
+  const ProductDensity density(column({0, 9, 0, 9}), {Coordinate{.options = 10}});
   EXPECT_DOUBLE_EQ(density.bandwidths()[0], 0.9);
   EXPECT_NEAR(density.log_density(point(0)), std::log(0.1), 1e-12);
   EXPECT_NEAR(density.log_density(point(5)), std::log(0.1), 1e-12);
 }
 
 TEST(ProductDensity, ASingleOptionIsCertain) {
-  const ProductDensity density(column({0, 0}), {Axis{.options = 1}});
+  const ProductDensity density(column({0, 0}), {Coordinate{.options = 1}});
   EXPECT_DOUBLE_EQ(density.log_density(point(0)), 0.0);
   Rng rng(1);
   EXPECT_EQ(density.draw(3.0, rng)[0], 0.0);
 }
 
 TEST(ProductDensity, EqualValuesKeepASmallBandwidth) {
-  EXPECT_DOUBLE_EQ(ProductDensity(column({.5, .5, .5}), {Axis{}}).bandwidths()[0], 1e-3);
+  EXPECT_DOUBLE_EQ(ProductDensity(column({.5, .5, .5}), {Coordinate{}}).bandwidths()[0], 1e-3);
 }
 
 TEST(ProductDensity, DrawsKeepAnOptionAsOftenAsItsBandwidthSays) {
-  const ProductDensity density(column({1, 1, 1, 2}), {Axis{.options = 3}});
+  const ProductDensity density(column({1, 1, 1, 2}), {Coordinate{.options = 3}});
   const double h = density.bandwidths()[0];
   const std::vector<double> expected = {h / 3, 0.75 * (1 - h) + h / 3, 0.25 * (1 - h) + h / 3};
   std::vector<int> count(3, 0);
@@ -121,7 +121,7 @@ TEST(ProductDensity, DrawsKeepAnOptionAsOftenAsItsBandwidthSays) {
 }
 
 TEST(ProductDensity, DrawsOfNumbersStayInTheUnitInterval) {
-  const ProductDensity density(column({0.0, 0.02, 1.0}), {Axis{}});
+  const ProductDensity density(column({0.0, 0.02, 1.0}), {Coordinate{}});
   Rng rng(5);
   for (int i = 0; i < 1000; ++i) {
     const double x = density.draw(3.0, rng)[0];

@@ -1,4 +1,4 @@
-#include "bapi/policy/kde.h"
+#include "bapi/math/kde.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 constexpr double kMinBandwidth = 1e-3;
 constexpr double kLogFloor = -73.682722997619;  // log 1e-32
 
-double bandwidth(const Eigen::Ref<const Vector>& column, Eigen::Index dimensions, const Axis& axis) {
+double bandwidth(const Eigen::Ref<const Vector>& column, Eigen::Index dimensions, const Coordinate& axis) {
   const auto n = static_cast<double>(column.size());
   const double sd = std::sqrt((column.array() - column.mean()).square().sum() / n);
   const double h = std::max(kMinBandwidth, 1.06 * sd * std::pow(n, -1.0 / static_cast<double>(4 + dimensions)));
@@ -42,7 +42,7 @@ double truncated_to_unit(double mean, double sd, double u) {
   return std::clamp(mean + sd * z, 0.0, 1.0);
 }
 
-ProductDensity::ProductDensity(Matrix points, std::vector<Axis> axes)
+ProductDensity::ProductDensity(Matrix points, std::vector<Coordinate> axes)
     : points_(std::move(points)), axes_(std::move(axes)), bandwidths_(points_.cols()) {
   check(points_.rows() >= 1 && points_.cols() == std::ssize(axes_), "ProductDensity: sizes do not match");
   for (Eigen::Index k = 0; k < points_.cols(); ++k) {
@@ -53,7 +53,7 @@ ProductDensity::ProductDensity(Matrix points, std::vector<Axis> axes)
 double ProductDensity::log_density(const Vector& x) const {
   Vector logs = Vector::Zero(points_.rows());
   for (Eigen::Index k = 0; k < points_.cols(); ++k) {
-    const Axis& axis = axes_[static_cast<std::size_t>(k)];
+    const Coordinate& axis = axes_[static_cast<std::size_t>(k)];
     const double h = bandwidths_[k];
     if (!axis.categorical()) {
       logs.array() -= 0.5 * ((x[k] - points_.col(k).array()) / h).square() + (kLogSqrtTwoPi + std::log(h));
@@ -70,7 +70,7 @@ Vector ProductDensity::draw(double widening, Rng& rng) const {
   const int row = rng.below(static_cast<int>(points_.rows()));
   Vector x(points_.cols());
   for (Eigen::Index k = 0; k < x.size(); ++k) {
-    const Axis& axis = axes_[static_cast<std::size_t>(k)];
+    const Coordinate& axis = axes_[static_cast<std::size_t>(k)];
     const double centre = points_(row, k);
     const double u = rng.uniform();
     x[k] = axis.categorical() ? drawn_option(centre, bandwidths_[k], axis.options, u)
@@ -88,7 +88,7 @@ std::optional<DensitySplit> density_split(int n, int d) {
   return DensitySplit{.good = good, .bad = bad};
 }
 
-DensityPair DensityPair::fit(const Matrix& best_first, const std::vector<Axis>& axes, const DensitySplit& split) {
+DensityPair DensityPair::fit(const Matrix& best_first, const std::vector<Coordinate>& axes, const DensitySplit& split) {
   check(best_first.rows() >= split.good + split.bad, "DensityPair: the split takes more points than there are");
   return {.good = ProductDensity(best_first.topRows(split.good), axes),
           .bad = ProductDensity(best_first.middleRows(split.good, split.bad), axes)};

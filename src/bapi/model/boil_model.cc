@@ -1,4 +1,4 @@
-#include "bapi/policy/boil_model.h"
+#include "bapi/model/boil_model.h"
 
 #include <Eigen/QR>
 #include <algorithm>
@@ -80,23 +80,20 @@ struct Source {
 
 // Values raised to where clipping lets them stand and, if there are negative ones, made to begin at 0: the weights
 // would turn losses around.
-std::vector<Source> sources_of(const History& history) {
+std::vector<Source> sources_of(const std::vector<LearningCurve>& curves, Epoch max_epoch) {
   std::vector<double> all;
-  for (const Trial& trial : history.trials()) {
-    for (const Measurement& m : trial.curve.points()) all.push_back(m.value);
-  }
+  for (const LearningCurve& curve : curves) all.insert(all.end(), curve.values.begin(), curve.values.end());
   check(!all.empty(), "boil: there is nothing to learn from yet");
   const Vector values = Eigen::Map<const Vector>(all.data(), std::ssize(all));
   const double level = clip_level(values);
   const double lowest = std::max(level, values.minCoeff());
   const double origin = std::min(0.0, lowest);
-  const Epoch max_epoch = history.spec().epochs.max;
   std::vector<Source> sources;
-  for (const Trial& trial : history.trials()) {
-    const bool failed = trial.state == TrialState::failed;
-    if (trial.segment || (trial.curve.empty() && !failed)) continue;
-    Source source{.x = history.spec().space.encode(trial.config), .cost = trial.curve.spent(), .failed = failed};
-    for (const Measurement& m : trial.curve.points()) source.values.push_back(std::max(m.value, level) - origin);
+  for (const LearningCurve& curve : curves) {
+    if (curve.fate == CurveFate::running) continue;
+    const bool failed = curve.fate == CurveFate::failed;
+    Source source{.x = curve.x, .cost = curve.cost, .failed = failed};
+    for (const double value : curve.values) source.values.push_back(std::max(value, level) - origin);
     if (failed) source.values.assign(static_cast<std::size_t>(max_epoch), lowest - origin);
     sources.push_back(std::move(source));
   }
@@ -118,7 +115,7 @@ void thin(std::vector<Source>& sources, int most) {
 
 // Lengths at which a curve enters the data: all of it, then the epochs of largest variance, given the rows in `gp` and
 // those chosen. The chosen ones are appended to `gp`, whose values do not matter.
-std::vector<Epoch> choose_lengths(ExactGp& gp, const Vector& x, Epoch last, const EpochRange& range, int more) {
+std::vector<Epoch> choose_lengths(ExactGp& gp, const Vector& x, Epoch last, const CurveEpochs& range, int more) {
   const Epoch first = std::min(range.min, last);
   const Epoch count = last - first + 1;
   Vector t(count);
@@ -191,7 +188,7 @@ BoilParameters fitted(const BoilData& all, const BoilModelOptions& options, Rng&
 
 }  // namespace
 
-double scaled_epoch(const EpochRange& range, Epoch epoch) {
+double scaled_epoch(const CurveEpochs& range, Epoch epoch) {
   if (range.min == range.max) return 1.0;
   return std::clamp(static_cast<double>(epoch - range.min) / (range.max - range.min), 0.0, 1.0);
 }
@@ -200,12 +197,11 @@ int virtual_points(double t, const BoilModelOptions& options) {
   return static_cast<int>(std::floor(options.virtual_points * t + 1e-9));
 }
 
-BoilData boil_data(const History& history, const BoilModelOptions& options) {
-  std::vector<Source> sources = sources_of(history);
+BoilData boil_data(const std::vector<LearningCurve>& curves, CurveEpochs range, const BoilModelOptions& options) {
+  std::vector<Source> sources = sources_of(curves, range.max);
   thin(sources, options.max_rows);
-  const EpochRange range = history.spec().epochs;
   const int room = options.max_rows / static_cast<int>(sources.size()) - 1;
-  const Eigen::Index d = history.spec().space.encoded_dim();
+  const Eigen::Index d = curves.front().x.size();
   ExactGp seen = gp_of(Rows::at_taus(Matrix(0, d), Vector(0)), Vector(0), {});
   BoilData data;
   data.max_epoch = range.max;
@@ -271,20 +267,24 @@ ScaledCost fit_scaled_cost(const BoilData& data) {
   return {.slope = solution.head(d + 1), .constant = solution[d + 1]};
 }
 
-BoilModel fit_boil(const History& history, const BoilModelOptions& options, Rng& rng) {
-  const BoilData data = boil_data(history, options);
+BoilModel fit_boil(const std::vector<LearningCurve>& known,
+                   const std::vector<RunningCurve>& running,
+                   CurveEpochs epochs,
+                   const BoilModelOptions& options,
+                   Rng& rng) {
+  const BoilData data = boil_data(known, epochs, options);
   const BoilParameters parameters = fitted(data, options, rng);
-  ExactGp gp = gp_of(rows_of(data), scores_of(data, parameters.weights).y, parameters);
-  for (const Trial& trial : history.trials()) {
-    if (!trial.segment) continue;
-    const Rows row = Rows::at_taus(history.spec().space.encode(trial.config).transpose(),
-                                   Vector::Constant(1, scaled_epoch(history.spec().epochs, trial.segment->until)));
-    gp.append(row, gp.predict(row).mean);
+  const ExactGp gp = gp_of(rows_of(data), scores_of(data, parameters.weights).y, parameters);
+  Vector ends(std::ssize(running));
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    ends[static_cast<Eigen::Index>(i)] = scaled_epoch(epochs, running[i].until);
   }
-  return {.parameters = parameters, .gp = std::move(gp), .cost = fit_scaled_cost(data)};
+  return {.parameters = parameters,
+          .gp = gp.with_pending(Rows::at_taus(stacked_x(running), ends)),
+          .cost = fit_scaled_cost(data)};
 }
 
-Moments boil_moments(const ExactGp& gp, const Matrix& xt) {
+Moments boil_moments(const Surrogate& gp, const Matrix& xt) {
   const Eigen::Index d = xt.rows() - 1;
   return gp.predict(Rows::at_taus(xt.topRows(d).transpose(), xt.row(d).transpose()));
 }

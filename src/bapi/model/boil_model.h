@@ -2,9 +2,10 @@
 
 #include <vector>
 
+#include "bapi/base/rng.h"
 #include "bapi/gp/exact_gp.h"
-#include "bapi/policy/curve_compression.h"
-#include "bapi/study/history.h"
+#include "bapi/model/curve_compression.h"
+#include "bapi/model/learning_curve.h"
 
 namespace bapi {
 
@@ -41,15 +42,16 @@ struct BoilData {
 };
 
 // Epochs scaled to [0, 1]; 1 if there is only one length.
-double scaled_epoch(const EpochRange& range, Epoch epoch);
+double scaled_epoch(const CurveEpochs& range, Epoch epoch);
 
 // How many virtual points a curve up to the scaled epoch t may have.
 int virtual_points(double t, const BoilModelOptions& options);
 
-// Rows of all curves. Failures count as full runs at the lowest value. The virtual points of a curve are, one by one,
-// the epochs at which the model is least certain of this configuration. (With at most 300 rows the covariance is never
-// too ill-conditioned for one more: its eigenvalues lie between the noise and the number of rows.)
-BoilData boil_data(const History& history, const BoilModelOptions& options);
+// Rows of all curves, none of which is being trained; at least one has a value. Failures count as full runs at the
+// lowest value. The virtual points of a curve are, one by one, the epochs at which the model is least certain of this
+// configuration. (With at most 300 rows the covariance is never too ill-conditioned for one more: its eigenvalues lie
+// between the noise and the number of rows.)
+BoilData boil_data(const std::vector<LearningCurve>& curves, CurveEpochs range, const BoilModelOptions& options);
 
 // Log likelihood of the standardised scores and its derivatives in (space, time, middle, growth).
 struct BoilLikelihood {
@@ -72,7 +74,12 @@ struct BoilModel {
   ExactGp gp;  // of standardised scores, rows at arbitrary tau = t; running trials at their mean
   ScaledCost cost;
 };
-BoilModel fit_boil(const History& history, const BoilModelOptions& options, Rng& rng);
+// `known` are the curves of all trainings, `running` those that go on: they stand at the mean of where they will end.
+BoilModel fit_boil(const std::vector<LearningCurve>& known,
+                   const std::vector<RunningCurve>& running,
+                   CurveEpochs epochs,
+                   const BoilModelOptions& options,
+                   Rng& rng);
 
 // Moments and their gradients in (x, t) at the columns of xt, (d + 1) x m.
 struct SpaceTimeMoments {
@@ -81,7 +88,7 @@ struct SpaceTimeMoments {
   Matrix mean_gradient;
   Matrix variance_gradient;
 };
-Moments boil_moments(const ExactGp& gp, const Matrix& xt);
+Moments boil_moments(const Surrogate& gp, const Matrix& xt);
 SpaceTimeMoments boil_gradients(const ExactGp& gp, const Matrix& xt);
 
 }  // namespace bapi

@@ -1,11 +1,10 @@
-#include "bapi/policy/boil_model.h"
+#include "bapi/model/boil_model.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
-#include "tests/support/finished_runs.h"
 #include "tests/support/tables.h"
 
 namespace bapi {
@@ -19,20 +18,18 @@ CurveTable table(Epoch epochs = 21) {
       11, epochs, [](double x, Epoch t) { return x + 1.0 - 0.5 / t; }, [](double) { return 2.0; });
 }
 
-History with_lengths(const std::vector<Epoch>& lengths, Epoch epochs = 21) {
-  const CurveTable curves = table(epochs);
-  History history(study_of(curves, 1e6, {}, 1, 1));
+std::vector<LearningCurve> with_lengths(const std::vector<Epoch>& lengths, const CurveTable& from = table()) {
+  std::vector<LearningCurve> curves;
   for (std::size_t row = 0; row < lengths.size(); ++row) {
-    const TrialId id{std::ssize(history.trials())};
-    history.apply(TrialStarted{.trial = id, .config = curves.configs[row], .until = lengths[row]});
-    for (Epoch t = 1; t <= lengths[row]; ++t) {
-      const auto at = static_cast<std::size_t>(t) - 1;
-      history.apply(Measured{id, {t, curves.runs[row].value[at], curves.runs[row].cost[at]}});
-    }
-    history.apply(SegmentDone{id});
+    LearningCurve curve{.id = static_cast<CurveId>(row), .x = from.space.encode(from.configs[row])};
+    curve.values.assign(from.runs[row].value.begin(), from.runs[row].value.begin() + lengths[row]);
+    curve.cost = 2.0 * lengths[row];
+    curves.push_back(std::move(curve));
   }
-  return history;
+  return curves;
 }
+
+constexpr CurveEpochs kEpochs{.min = 1, .max = 21};
 
 TEST(BoilData, ACurveMayHaveVirtualPointsInProportionToItsLength) {
   EXPECT_EQ(virtual_points(1.0, kDefaults), 10);
@@ -43,11 +40,11 @@ TEST(BoilData, ACurveMayHaveVirtualPointsInProportionToItsLength) {
 
 // Beyond eight points a full curve is known so well that its own rows are the least certain ones again.
 TEST(BoilData, EveryCurveGetsItsOwnVirtualPointsWhateverTheOthersHave) {
-  EXPECT_EQ(boil_data(with_lengths({21}), kDefaults).t.size(), 1 + 8);
-  EXPECT_EQ(boil_data(with_lengths({7}), kDefaults).t.size(), 1 + 3);
-  EXPECT_EQ(boil_data(with_lengths({1}), kDefaults).t.size(), 1);
-  EXPECT_EQ(boil_data(with_lengths({21}), {.virtual_points = 5}).t.size(), 1 + 5);
-  const BoilData data = boil_data(with_lengths({21, 11, 21, 1, 21}), kDefaults);
+  EXPECT_EQ(boil_data(with_lengths({21}), kEpochs, kDefaults).t.size(), 1 + 8);
+  EXPECT_EQ(boil_data(with_lengths({7}), kEpochs, kDefaults).t.size(), 1 + 3);
+  EXPECT_EQ(boil_data(with_lengths({1}), kEpochs, kDefaults).t.size(), 1);
+  EXPECT_EQ(boil_data(with_lengths({21}), kEpochs, {.virtual_points = 5}).t.size(), 1 + 5);
+  const BoilData data = boil_data(with_lengths({21, 11, 21, 1, 21}), kEpochs, kDefaults);
   Vector rows = Vector::Zero(5);
   for (const double x : data.x.col(0)) rows[static_cast<Eigen::Index>(std::lround(10.0 * x))] += 1.0;
   for (const int i : {0, 2, 4}) EXPECT_GE(rows[i], 8.0);
@@ -56,7 +53,7 @@ TEST(BoilData, EveryCurveGetsItsOwnVirtualPointsWhateverTheOthersHave) {
 }
 
 TEST(BoilData, VirtualPointsAreDifferentBeginningsOfTheCurveAtTheirShareOfItsCost) {
-  const BoilData data = boil_data(with_lengths({21}), kDefaults);
+  const BoilData data = boil_data(with_lengths({21}), kEpochs, kDefaults);
   std::set<double> epochs;
   for (Eigen::Index i = 0; i < data.t.size(); ++i) {
     const auto length = std::ssize(data.curves[static_cast<std::size_t>(i)]);
@@ -71,8 +68,8 @@ TEST(BoilData, VirtualPointsAreDifferentBeginningsOfTheCurveAtTheirShareOfItsCos
 
 TEST(BoilData, StaysWithinItsRows) {
   const std::vector<Epoch> all(11, 21);
-  EXPECT_EQ(boil_data(with_lengths(all), {.max_rows = 60}).t.size(), 11 * 5);
-  EXPECT_EQ(boil_data(with_lengths(all), {.max_rows = 7}).t.size(), 7);
+  EXPECT_EQ(boil_data(with_lengths(all), kEpochs, {.max_rows = 60}).t.size(), 11 * 5);
+  EXPECT_EQ(boil_data(with_lengths(all), kEpochs, {.max_rows = 7}).t.size(), 7);
 }
 
 TEST(BoilData, LossesAreTurnedIntoValuesFromZero) {
@@ -80,14 +77,14 @@ TEST(BoilData, LossesAreTurnedIntoValuesFromZero) {
   for (CurveTable::Run& run : losses.runs) {
     for (double& v : run.value) v -= 10.0;
   }
-  const BoilData data = boil_data(test::finished_runs(losses, {}, {0, 5}), kDefaults);
+  const BoilData data = boil_data(with_lengths({21, 21}, losses), kEpochs, kDefaults);
   double lowest = 1.0;
   for (const std::span<const double> curve : data.curves) lowest = std::min(lowest, curve.front());
   EXPECT_NEAR(lowest, 0.0, 1e-12);
 }
 
 TEST(BoilLikelihood, GradientAgreesWithDifferences) {
-  const BoilData data = boil_data(with_lengths({21, 11, 5, 21, 16}), kDefaults);
+  const BoilData data = boil_data(with_lengths({21, 11, 5, 21, 16}), kEpochs, kDefaults);
   const Vector at = Eigen::Vector4d(0.1, 0.45, 0.3, 1.2);
   const auto value = [&](const Vector& v) { return boil_likelihood(data, {v[0], v[1], {v[2], v[3]}}); };
   const Vector gradient = value(at).gradient;
@@ -103,13 +100,13 @@ TEST(BoilLikelihood, GradientAgreesWithDifferences) {
 }
 
 TEST(BoilModel, PredictsCostsThatGrowWithTheEpochs) {
-  const ScaledCost cost = fit_scaled_cost(boil_data(with_lengths({21, 11, 1, 21}), kDefaults));
+  const ScaledCost cost = fit_scaled_cost(boil_data(with_lengths({21, 11, 1, 21}), kEpochs, kDefaults));
   for (const double t : {0.0, 0.5, 1.0}) EXPECT_NEAR(cost.at(Eigen::Vector2d(0.3, t)), t, 1e-9);
 }
 
 TEST(BoilModel, GradientsOverSpaceAndTimeAgreeWithDifferences) {
   Rng rng(1);
-  const BoilModel model = fit_boil(with_lengths({21, 11, 5, 21}), kDefaults, rng);
+  const BoilModel model = fit_boil(with_lengths({21, 11, 5, 21}), {}, kEpochs, kDefaults, rng);
   const Matrix xt = (Matrix(2, 2) << 0.15, 0.32, 0.7, 0.2).finished();
   const SpaceTimeMoments at = boil_gradients(model.gp, xt);
   const double h = 1e-6;
@@ -126,14 +123,14 @@ TEST(BoilModel, GradientsOverSpaceAndTimeAgreeWithDifferences) {
 }
 
 TEST(BoilModel, FitsWithinItsRangesAndOnlyIfAsked) {
-  const History history = with_lengths({21, 11, 5, 21});
+  const std::vector<LearningCurve> curves = with_lengths({21, 11, 5, 21});
   Rng rng(2);
-  const BoilParameters fitted = fit_boil(history, kDefaults, rng).parameters;
+  const BoilParameters fitted = fit_boil(curves, {}, kEpochs, kDefaults, rng).parameters;
   EXPECT_GE(fitted.space, 0.03);
   EXPECT_LE(fitted.space, 0.3);
   EXPECT_GE(fitted.time, 0.3);
   EXPECT_LE(fitted.time, 0.6);
-  EXPECT_EQ(fit_boil(history, {.fit_trials = 0}, rng).parameters.space, 0.02);
+  EXPECT_EQ(fit_boil(curves, {}, kEpochs, {.fit_trials = 0}, rng).parameters.space, 0.02);
 }
 
 }  // namespace
