@@ -40,20 +40,20 @@ class SlowPolicy : public Policy {
 
 class AskTellTest : public testing::Test {
  protected:
-  AskTell& open(const StudySpec& spec, AskTellOptions options = {}) {
+  AskTell& open(const StudySpec& spec) {
     store_ = std::make_unique<MemoryStore>(spec);
-    return reopen(options);
+    return reopen();
   }
 
   // As the next process would.
-  AskTell& reopen(AskTellOptions options = {}) {
+  AskTell& reopen() {
     policy_ = make_policy(store_->spec().policy);
-    return with(*policy_, options);
+    return with(*policy_);
   }
 
-  AskTell& with(Policy& policy, AskTellOptions options = {}) {
+  AskTell& with(Policy& policy) {
     session_ = std::make_unique<Session>(*store_, policy, clock_);
-    loop_ = std::make_unique<AskTell>(*session_, clock_, options);
+    loop_ = std::make_unique<AskTell>(*session_, clock_);
     return *loop_;
   }
 
@@ -136,7 +136,7 @@ TEST_F(AskTellTest, InterruptedSegmentsAreHandedOutFirst) {
   first.report(segment.trial, {.epoch = 1, .value = 0.1});
   first.pause("Ctrl-C");
   EXPECT_EQ(history().trial(segment.trial).state, TrialState::interrupted);
-  EXPECT_FALSE(first.is_out(segment.trial));
+  EXPECT_FALSE(first.is_handed_out(segment.trial));
   EXPECT_EQ(first.ask()->trial, segment.trial);
 }
 
@@ -173,22 +173,6 @@ TEST_F(AskTellTest, AnEpochThatCannotBeCutIsNotBegunIfItIsExpectedNotToFit) {
   EXPECT_FALSE(loop.ask());
 }
 
-TEST_F(AskTellTest, OneWhoCanCutIsToldWhenToDoIt) {
-  StudySpec spec = spec_of("random", seconds(7.0), 100);
-  spec.grace = 0.0;
-  AskTell& loop = open(spec, {.cut = AskTellOptions::Cut::any_time});
-  const Segment segment = *loop.ask();
-  for (Epoch epoch = 1; epoch <= 3; ++epoch) {
-    clock_.advance(2.0);
-    EXPECT_EQ(loop.report(segment.trial, {.epoch = epoch, .value = 0.5}), Advice::go_on);
-  }
-  EXPECT_DOUBLE_EQ(loop.seconds_to_limit(), 1.0);
-  clock_.advance(1.0);
-  loop.finish("the budget is spent");
-  EXPECT_DOUBLE_EQ(history().budget().spent(), 7.0);
-  EXPECT_EQ(history().finish_reason(), "the budget is spent");
-}
-
 TEST_F(AskTellTest, ACostThatIsGivenTakesThePlaceOfTheTime) {
   AskTell& loop = open(spec_of("random", seconds(100.0)));
   const Segment segment = *loop.ask();
@@ -209,17 +193,32 @@ TEST_F(AskTellTest, ChargesOfTheCallerAreStartUp) {
   EXPECT_THROW(loop.charge(segment.trial, -1.0), InvalidInput);
 }
 
-TEST_F(AskTellTest, TimeThatAReportWasUnderWayIsNotTheEpochs) {
+TEST_F(AskTellTest, StatedSecondsAreRecordedToTheLastBit) {
+  clock_.set(1.7e9);  // where a double of Unix time has steps of 0.24 microseconds
   AskTell& loop = open(spec_of("random", seconds(100.0)));
   const Segment segment = *loop.ask();
-  clock_.advance(5.0);
-  loop.report(segment.trial, {.epoch = 1, .value = 0.1, .waited = 3.0});
-  clock_.advance(2.0);
-  loop.report(segment.trial, {.epoch = 2, .value = 0.1});
-  const auto points = history().trial(segment.trial).curve.points();
-  EXPECT_DOUBLE_EQ(points[0].cost, 2.0);
-  EXPECT_DOUBLE_EQ(points[1].cost, 2.0);
-  EXPECT_DOUBLE_EQ(history().trial(segment.trial).overhead, 3.0);
+  for (const auto& [epoch, cost] : std::vector<std::pair<Epoch, Cost>>{{1, 0.1}, {2, 1e-7}, {3, 0.3}}) {
+    clock_.advance(0.7);
+    loop.report(segment.trial, {.epoch = epoch, .value = 0.1, .cost = cost});
+    EXPECT_EQ(history().trial(segment.trial).curve.points().back().cost, cost);
+  }
+  loop.pause("Ctrl-C");
+  ASSERT_EQ(reopen().ask()->trial, segment.trial);
+  clock_.advance(0.7);
+  loop_->report(segment.trial, {.epoch = 4, .value = 0.1, .cost = 5.0});
+  EXPECT_EQ(history().trial(segment.trial).curve.points().back().cost, 5.0) << "also of a resumed trial";
+  EXPECT_EQ(history().trial(segment.trial).overhead, 0.0);
+}
+
+TEST_F(AskTellTest, StatedCostsInAUnitOfOnesOwnAreRecordedToTheLastBit) {
+  AskTell& loop = open(spec_of("random", {.limit = 10.0, .unit = "usd", .meter = Meter::reported}));
+  const Segment segment = *loop.ask();
+  loop.report(segment.trial, {.epoch = 1, .value = 0.1, .cost = 0.1});
+  EXPECT_EQ(history().trial(segment.trial).curve.points().back().cost, 0.1);
+  for (const Cost wrong : {1e308, 1.1e15, std::numeric_limits<double>::infinity()}) {
+    EXPECT_THROW(loop.report(segment.trial, {.epoch = 2, .value = 0.1, .cost = wrong}), InvalidInput);
+    EXPECT_THROW(loop.charge(segment.trial, wrong), InvalidInput);
+  }
 }
 
 TEST_F(AskTellTest, TheDeadlineEndsTheStudyAtTheNextReport) {

@@ -21,20 +21,31 @@ class Account : public testing::Test {
  protected:
   void open(Meter meter, const std::vector<Cost>& curve = {}, Epoch max_epoch = 100) {
     spec_ = spec_in(meter);
-    progress_ = {.epoch_costs = curve, .spent = 0.0};
-    account_.emplace(
-        spec_,
-        progress_,
-        ProcessAccount::Opening{
-            .trial = kTrial, .from = progress_.last_epoch(), .max_epoch = max_epoch, .charged_until = kStart});
+    Curve known;
+    for (const Cost cost : curve) known.append({known.last_epoch() + 1, 0.5, cost});
+    account_.emplace(spec_,
+                     ProcessAccount::Opening{.trial = kTrial,
+                                             .last_epoch = known.last_epoch(),
+                                             .usual_epoch = usual_epoch_cost(known),
+                                             .from = known.last_epoch(),
+                                             .max_epoch = max_epoch,
+                                             .charged_until = kStart});
   }
 
-  Reading say(Epoch epoch, double at, std::optional<double> value = 0.5, std::optional<double> cost = {}) {
-    return account_->take(
-        EpochReport{.epoch = epoch, .value = value, .cost = cost, .text = "{...}"}, kStart + at, facts_);
+  Reading note(const Reading& reading) {
+    facts_.insert(facts_.end(), reading.facts.begin(), reading.facts.end());
+    return reading;
   }
-  void ready(double at) { account_->take(ReadyReport{}, kStart + at, facts_); }
-  void close(OverheadKind kind, double at) { account_->close(kind, kStart + at, facts_); }
+  Reading say(Epoch epoch, double at, std::optional<double> value = 0.5, std::optional<double> cost = {}) {
+    return note(
+        account_->take(EpochReport{.epoch = epoch, .value = value, .cost = cost, .text = "{...}"}, kStart + at));
+  }
+  Reading state(Epoch epoch, double at, Cost cost, double value = 0.5) {
+    return note(account_->take_epoch(EpochReport{.epoch = epoch, .value = value, .cost = cost, .text = "{...}"},
+                                     StatedCost{.cost = cost, .until = kStart + at}));
+  }
+  void ready(double at) { note(account_->take(ReadyReport{}, kStart + at)); }
+  void close(OverheadKind kind, double at) { note({.facts = account_->close(kind, kStart + at)}); }
 
   static Event measured(Epoch epoch, Cost cost) {
     return Measured{kTrial, {.epoch = epoch, .value = 0.5, .cost = cost}};
@@ -42,7 +53,6 @@ class Account : public testing::Test {
   static Event overhead(OverheadKind kind, Epoch epoch, Cost cost) { return Overhead{kTrial, kind, epoch, cost}; }
 
   StudySpec spec_;
-  TrialProgress progress_;
   std::optional<ProcessAccount> account_;
   std::vector<Event> facts_;
 };
@@ -60,7 +70,7 @@ TEST_F(Account, TimeIsStartUpThenEpochsThenGrace) {
                                 measured(1, 3.0),
                                 measured(2, 4.0),
                                 overhead(OverheadKind::grace, 3, 0.5)}));
-  EXPECT_EQ(progress_.spent, 9.5);
+  EXPECT_EQ(account_->spent(), 9.5);
 }
 
 TEST_F(Account, MoneyFollowsTime) {
@@ -174,7 +184,42 @@ TEST_F(Account, ChargesNeverExceedTheLifeOfTheProcess) {
   double at = 0.0;
   for (Epoch epoch = 2; epoch < 50; ++epoch) say(epoch, at += 0.1 * (epoch % 7));
   close(OverheadKind::grace, at += 0.7);
-  EXPECT_NEAR(progress_.spent, at, 1e-9);
+  EXPECT_NEAR(account_->spent(), at, 1e-9);
+}
+
+TEST_F(Account, AStatedCostIsRecordedToTheLastBitAndPaysTheTimeUpToItsReport) {
+  open(Meter::seconds);
+  state(1, 5.0, 0.1);
+  state(2, 5.0, 1e-9);
+  state(3, 9.0, 0.0);
+  say(4, 11.0);
+  EXPECT_EQ(facts_, (std::vector<Event>{measured(1, 0.1), measured(2, 1e-9), measured(3, 0.0), measured(4, 2.0)}));
+}
+
+TEST_F(Account, AStatedCostOfAResumedTrialIsNotSplit) {
+  open(Meter::seconds, {0.1, 0.1});
+  state(3, 1.0, 5.0);
+  EXPECT_EQ(facts_, (std::vector<Event>{measured(3, 5.0)}));
+}
+
+TEST_F(Account, AStatedCostOfARepeatedOrDivergedEpochIsPaid) {
+  open(Meter::seconds, {0.1, 0.1});
+  state(1, 1.0, 5.0);
+  state(2, 2.0, 6.0);
+  EXPECT_EQ(state(3, 3.0, 7.0, NAN).kind, Kind::failure);
+  close(OverheadKind::failed, 3.0);
+  EXPECT_EQ(facts_,
+            (std::vector<Event>{overhead(OverheadKind::repeat, 1, 5.0),
+                                overhead(OverheadKind::repeat, 2, 6.0),
+                                overhead(OverheadKind::failed, 3, 7.0)}));
+}
+
+TEST_F(Account, ACostThatWouldMakeTheSumInfiniteIsAFailure) {
+  open(Meter::reported);
+  EXPECT_NE(say(1, 1.0, 0.5, 1e308).message.find("at most 1e+15"), std::string::npos);
+  EXPECT_EQ(say(1, 1.0, 0.5, INFINITY).kind, Kind::failure);
+  EXPECT_TRUE(facts_.empty());
+  EXPECT_EQ(say(1, 1.0, 0.5, 1e15).kind, Kind::taken);
 }
 
 }  // namespace

@@ -61,10 +61,7 @@ class Recovery : public testing::Test {
     ::utimensat(AT_FDCWD, file.c_str(), times, 0);
   }
 
-  std::vector<Event> recover() {
-    TrialProgress progress = progress_of(trial_);
-    return recover_process(spec_, trial_, dir_, progress, ManualClock(kStart + 1000.0));
-  }
+  std::vector<Event> recover() { return recover_process(spec_, trial_, dir_, ManualClock(kStart + 1000.0)); }
 
   // The facts go to the log.
   void record(const std::vector<Event>& facts) {

@@ -48,6 +48,9 @@ TuneSummary drive(SqliteStore& store, const StudyDir& dir, const ControlOptions&
 
   ProcessEvaluatorOptions process_options;
   if (spec.deadline) process_options.deadline = session.started_at() + *spec.deadline;
+  if (spec.budget.meter != Meter::seconds) {
+    process_options.at_segment_end = ProcessEvaluatorOptions::AtSegmentEnd::hold;
+  }
   ProcessEvaluator evaluator(spec, dir, clock, process_options);
   if (!session.history().trials().empty()) session.record(evaluator.recover(session.history()));
 

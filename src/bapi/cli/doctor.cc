@@ -76,7 +76,8 @@ class Patient {
                       .from = from,
                       .until = until,
                       .max_epoch = until,
-                      .budget_left = spec_.budget.limit});
+                      .budget_left = spec_.budget.limit,
+                      .usual_epoch = usual_epoch_cost(curve_)});
     bool released = false;
     while (!evaluator_.live().empty() || !released) {
       for (const Event& fact : evaluator_.wait(0.1)) note(fact, attempt);
@@ -90,6 +91,7 @@ class Patient {
         released = true;
       }
     }
+    for (const Measurement& m : attempt.measured) curve_.append(m);
     return attempt;
   }
 
@@ -111,6 +113,7 @@ class Patient {
   SystemClock clock_;
   InterruptFlag interrupt_;
   ProcessEvaluator evaluator_;
+  Curve curve_;  // of all attempts
   double timeout_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bapi/control/allowance.h"
 #include "bapi/report/describe.h"
 #include "bapi/report/sparkline.h"
 #include "bapi/report/summary.h"
@@ -185,19 +186,12 @@ void LiveView::event(const Event& event) {
 }
 
 std::optional<double> LiveView::seconds_left(const Session& session, const Evaluator& evaluator) const {
-  const Budget budget = session.history().budget();
-  const Cost left = std::max(0.0, budget.total() - budget.spent() - evaluator.accrued());
-  std::optional<double> seconds;
-  if (evaluator.accrual_rate() > 0.0) {
-    seconds = left / evaluator.accrual_rate();
-  } else if (const double elapsed = clock_.now() - start_; elapsed > 1.0 && budget.spent() > *spent_at_start_) {
-    seconds = left / ((budget.spent() - *spent_at_start_) / elapsed);
+  Running running{.accrued = evaluator.accrued(), .rate = evaluator.accrual_rate()};
+  const double elapsed = clock_.now() - start_;
+  if (running.rate <= 0.0 && elapsed > 1.0) {
+    running.rate = (session.history().budget().spent() - *spent_at_start_) / elapsed;
   }
-  if (spec_.deadline) {
-    const double until_deadline = std::max(0.0, session.started_at() + *spec_.deadline - clock_.now());
-    seconds = std::min(seconds.value_or(until_deadline), until_deadline);
-  }
-  return seconds;
+  return bapi::seconds_left(session.history(), running, {.started_at = session.started_at(), .now = clock_.now()});
 }
 
 void LiveView::update(const Session& session, const Evaluator& evaluator) {

@@ -11,7 +11,6 @@
 namespace bapi {
 namespace {
 
-constexpr double kNever = 1e9;               // seconds
 constexpr double kNegligibleSeconds = 1e-3;  // of a report, beside the epoch that it ends
 
 std::string shown(const EpochResult& result) { return fmt::format("of epoch {}, {}", result.epoch, result.value); }
@@ -30,15 +29,15 @@ std::string_view to_string(Advice advice) {
   return "stop";
 }
 
-AskTell::AskTell(Session& session, const Clock& clock, AskTellOptions options)
-    : session_(session), clock_(clock), options_(options), failures_before_(session.history().failures_in_a_row()) {
+AskTell::AskTell(Session& session, const Clock& clock)
+    : session_(session), clock_(clock), failures_before_(session.history().failures_in_a_row()) {
   if (history().finished()) return;
   for (const Segment& segment : session_.open_segments()) decided_.push_back({.segment = segment});
 }
 
 std::optional<Segment> AskTell::ask() {
-  if (ending_.empty()) ending_ = limit_reached();
-  close_if_idle();
+  if (ending_.empty()) ending_ = end_due();
+  finish_if_idle();
   if (ended() || !ending_.empty()) return std::nullopt;
   if (decided_.empty()) decide();
   if (decided_.empty()) return std::nullopt;
@@ -65,22 +64,23 @@ void AskTell::decide() {
 }
 
 void AskTell::hand_out(const Decided& decided) {
-  const Trial& trial = history().trial(decided.segment.trial);
-  Out& out = out_[trial.id];
-  out.progress = progress_of(trial);
-  out.account = std::make_unique<ProcessAccount>(
-      history().spec(),
-      out.progress,
-      ProcessAccount::Opening{.trial = trial.id,
-                              .from = history().spec().checkpoint == Checkpoint::kept ? decided.segment.from : 0,
-                              .max_epoch = history().spec().epochs.max,
-                              .charged_until = clock_.now() - decided.seconds});
-  out.account->close(OverheadKind::start_up, clock_.now(), out.unrecorded);
+  const Segment& segment = decided.segment;
+  const StudySpec& spec = history().spec();
+  ProcessAccount account(spec,
+                         {.trial = segment.trial,
+                          .last_epoch = segment.from,
+                          .usual_epoch = segment.usual_epoch,
+                          .spent = segment.spent,
+                          .from = spec.checkpoint == Checkpoint::kept ? segment.from : 0,
+                          .max_epoch = spec.epochs.max,
+                          .charged_until = clock_.now() - decided.seconds});
+  std::vector<Event> decision_time = account.close(OverheadKind::start_up, clock_.now());
+  handed_out_.emplace(segment.trial, HandedOut{.account = account, .unrecorded = std::move(decision_time)});
 }
 
-AskTell::Out& AskTell::out(TrialId trial) {
-  const auto found = out_.find(trial);
-  require(found != out_.end(),
+AskTell::HandedOut& AskTell::handed_out(TrialId trial) {
+  const auto found = handed_out_.find(trial);
+  require(found != handed_out_.end(),
           fmt::format("trial {} has no segment that is being trained; it ended with \"pause\" or \"stop\", or was "
                       "never handed out: ask for the next one",
                       index(trial)));
@@ -88,7 +88,7 @@ AskTell::Out& AskTell::out(TrialId trial) {
 }
 
 void AskTell::require_next(TrialId trial, const EpochResult& result) const {
-  const Epoch next = out_.at(trial).progress.last_epoch() + 1;
+  const Epoch next = handed_out_.at(trial).account.last_epoch() + 1;
   require(result.epoch >= 1 && result.epoch <= next,
           fmt::format("trial {} reported epoch {} where epoch {} was expected; every epoch must be reported, in order",
                       index(trial),
@@ -99,74 +99,66 @@ void AskTell::require_next(TrialId trial, const EpochResult& result) const {
       result.cost || budget.meter != Meter::reported,
       fmt::format(
           "the report {} has no cost, but the budget is in {}, which bapi cannot measure", shown(result), budget.unit));
-  require(!result.cost || (std::isfinite(*result.cost) && *result.cost >= 0.0),
-          fmt::format("the report {} has the cost {}; expected the {} of this epoch, 0 or more",
+  require(!result.cost || is_chargeable(*result.cost),
+          fmt::format("the report {} has the cost {}; expected the {} of this epoch, 0 or more and at most {:g}",
                       shown(result),
                       result.cost.value_or(0.0),
-                      budget.unit));
+                      budget.unit,
+                      kLargestCharge));
 }
 
-// A cost that the caller gives takes the place of the time that has passed.
-Reading AskTell::take(Out& books, TrialId trial, const EpochResult& result) {
-  double at = std::max(books.account->charged_until(), clock_.now() - std::max(0.0, result.waited) - books.shift);
-  if (result.cost && history().spec().budget.meter == Meter::seconds) {
-    const double priced = books.account->charged_until() + history().spec().budget.to_seconds(*result.cost);
-    books.shift += at - priced;
-    at = priced;
-  }
+// A cost that the caller states takes the place of the time that has passed.
+Reading AskTell::take(ProcessAccount& account, TrialId trial, const EpochResult& result) {
   const EpochReport report{.epoch = result.epoch,
                            .value = result.value,
                            .cost = result.cost,
                            .text = fmt::format("of trial {} {}", index(trial), shown(result))};
-  return books.account->take(report, at, books.unrecorded);
+  if (!result.cost) return account.take(report, clock_.now());
+  return account.take_epoch(report, StatedCost{.cost = *result.cost, .until = clock_.now()});
 }
 
 Advice AskTell::report(TrialId trial, const EpochResult& result) {
-  Out& books = out(trial);
+  auto& [account, unrecorded] = handed_out(trial);
   require_next(trial, result);
-  const Reading reading = take(books, trial, result);
+  const Reading reading = take(account, trial, result);
+  unrecorded.insert(unrecorded.end(), reading.facts.begin(), reading.facts.end());
   if (reading.kind == Reading::Kind::failure) {
     fail(trial, reading.message);
     return Advice::stop;
   }
-  if (books.progress.last_epoch() >= history().trial(trial).segment->until) {
-    books.unrecorded.emplace_back(SegmentDone{.trial = trial});
-  }
-  session_.record(books.unrecorded);
-  books.unrecorded.clear();
+  if (account.last_epoch() >= history().trial(trial).segment->until) unrecorded.emplace_back(SegmentDone{.trial = trial});
+  session_.record(unrecorded);
+  unrecorded.clear();
   failures_before_ = std::min(failures_before_, history().failures_in_a_row());
   // The session leaves out what the budget cannot pay.
-  const bool paid = history().trial(trial).curve.last_epoch() == books.progress.last_epoch();
-  if (ending_.empty()) ending_ = paid ? limit_reached() : "the budget is spent";
+  const bool paid = history().trial(trial).curve.last_epoch() == account.last_epoch();
+  if (ending_.empty()) ending_ = paid ? end_due() : kBudgetSpent;
   const Advice advice = advise(trial);
-  if (advice != Advice::go_on) return advice;  // the books are closed and gone
-  // What the report was under way and the decision took is not the next epoch's.
-  const double now = clock_.now() - books.shift;
-  if (now - books.account->charged_until() > kNegligibleSeconds) {
-    books.account->close(OverheadKind::start_up, now, books.unrecorded);
+  if (advice != Advice::go_on) return advice;                         // the account is closed and gone
+  if (clock_.now() - account.charged_until() > kNegligibleSeconds) {  // that the decision took
+    unrecorded = account.close(OverheadKind::start_up, clock_.now());
   }
   return advice;
 }
 
 Advice AskTell::advise(TrialId trial) {
-  if (history().trial(trial).state == TrialState::completed) return let_go(trial);
-  if (!ending_.empty()) return let_go(trial);
+  if (history().trial(trial).state == TrialState::completed || !ending_.empty()) return end_here(trial);
   if (!history().trial(trial).segment && !chosen_again(trial)) {
     const bool over = history().finished() || history().trial(trial).state == TrialState::stopped;
-    out_.erase(trial);
+    handed_out_.erase(trial);
     return over ? Advice::stop : Advice::pause;
   }
-  if (next_epoch_fits(trial)) return Advice::go_on;
-  ending_ = "the next epoch is not expected to fit the budget";
-  return let_go(trial);
+  if (next_epoch_fits(history(), history().trial(trial), running())) return Advice::go_on;
+  ending_ = kNextEpochDoesNotFit;
+  return end_here(trial);
 }
 
-Advice AskTell::let_go(TrialId trial) {
+Advice AskTell::end_here(TrialId trial) {
   if (history().trial(trial).segment) {
     session_.record(std::vector<Event>{Interrupted{.trial = trial, .reason = ending_}});
   }
-  out_.erase(trial);
-  close_if_idle();
+  handed_out_.erase(trial);
+  finish_if_idle();
   return Advice::stop;
 }
 
@@ -181,60 +173,49 @@ bool AskTell::chosen_again(TrialId trial) {
 }
 
 void AskTell::charge(TrialId trial, Cost cost) {
-  Out& books = out(trial);
-  require(std::isfinite(cost) && cost >= 0.0, fmt::format("a charge of {}; expected a cost of 0 or more", cost));
+  HandedOut& training = handed_out(trial);
+  require(is_chargeable(cost),
+          fmt::format("a charge of {}; expected a cost of 0 or more and at most {:g}", cost, kLargestCharge));
   if (cost == 0.0) return;
-  books.unrecorded.emplace_back(
-      Overhead{.trial = trial, .kind = OverheadKind::start_up, .epoch = books.progress.last_epoch() + 1, .cost = cost});
+  training.unrecorded.emplace_back(Overhead{
+      .trial = trial, .kind = OverheadKind::start_up, .epoch = training.account.last_epoch() + 1, .cost = cost});
 }
 
-void AskTell::ready(TrialId trial) {
-  Out& books = out(trial);
-  books.account->take(ReadyReport{}, clock_.now() - books.shift, books.unrecorded);
-}
-
-// Closes the books of a trial that is out.
-void AskTell::take_back(TrialId trial, OverheadKind kind, const Event& end) {
-  Out& books = out(trial);
-  books.account->close(kind, clock_.now() - books.shift, books.unrecorded);
-  books.unrecorded.push_back(end);
-  session_.record(books.unrecorded);
-  out_.erase(trial);
+// Charges what the trial took since the last report, and records how it ended.
+void AskTell::close(TrialId trial, OverheadKind kind, const Event& end) {
+  auto& [account, unrecorded] = handed_out(trial);
+  for (const Event& fact : account.close(kind, clock_.now())) unrecorded.push_back(fact);
+  unrecorded.push_back(end);
+  session_.record(unrecorded);
+  handed_out_.erase(trial);
 }
 
 void AskTell::fail(TrialId trial, const std::string& message) {
-  take_back(trial, OverheadKind::failed, TrialFailed{.trial = trial, .message = message});
-  close_if_idle();
+  close(trial, OverheadKind::failed, TrialFailed{.trial = trial, .message = message});
+  finish_if_idle();
 }
 
 void AskTell::complete(TrialId trial) {
-  if (out(trial).progress.last_epoch() == 0) {
-    return fail(trial, "training ended without having reported an epoch");
-  }
-  take_back(trial, OverheadKind::grace, ProgramEnded{.trial = trial});
-  close_if_idle();
+  if (handed_out(trial).account.last_epoch() == 0) return fail(trial, kNoEpochReported);
+  close(trial, OverheadKind::grace, ProgramEnded{.trial = trial});
+  finish_if_idle();
 }
 
 void AskTell::put_back(TrialId trial, const std::string& reason) {
   interrupt(trial, reason);
-  close_if_idle();
+  finish_if_idle();
 }
 
 void AskTell::interrupt(TrialId trial, const std::string& reason) {
-  take_back(trial, OverheadKind::grace, Interrupted{.trial = trial, .reason = reason});
+  close(trial, OverheadKind::grace, Interrupted{.trial = trial, .reason = reason});
   for (const Segment& segment : session_.open_segments()) {
     if (segment.trial == trial) decided_.push_front({.segment = segment});
   }
 }
 
 void AskTell::pause(const std::string& reason) {
-  while (!out_.empty()) interrupt(out_.begin()->first, reason);
-  std::vector<Event> waiting;
-  for (const Decided& decided : decided_) {
-    const Trial& trial = history().trial(decided.segment.trial);
-    if (trial.state == TrialState::running) waiting.push_back(Interrupted{.trial = trial.id, .reason = reason});
-  }
-  session_.record(waiting);
+  while (!handed_out_.empty()) interrupt(handed_out_.begin()->first, reason);
+  session_.interrupt(reason);
 }
 
 void AskTell::finish(const std::string& reason) {
@@ -243,72 +224,32 @@ void AskTell::finish(const std::string& reason) {
   session_.finish(reason);
 }
 
-// A limit ends the study once the last one that is out has come back.
-void AskTell::close_if_idle() {
-  if (!ending_.empty() && out_.empty() && !history().finished()) finish(ending_);
+// A limit ends the study once the last trial that is handed out has come back.
+void AskTell::finish_if_idle() {
+  if (!ending_.empty() && handed_out_.empty() && !history().finished()) finish(ending_);
 }
 
-// Failures of earlier runs do not count: the user has started it again, so something was mended.
-bool AskTell::gave_up() const {
-  return history().failures_in_a_row() - failures_before_ >= history().spec().max_failures;
-}
+bool AskTell::gave_up() const { return too_many_failures(history(), failures_before_); }
 
 bool AskTell::ended() const { return history().finished() || gave_up(); }
 
 std::string AskTell::end_reason() const {
   if (history().finished()) return history().finish_reason();
-  if (!gave_up()) return ending_;
-  std::string last;
-  for (const Trial& trial : history().trials()) {
-    if (trial.state == TrialState::failed) last = trial.failure;
-  }
-  return fmt::format(
-      "{} trials in a row have failed; mend the training, then run the study again. The last failure "
-      "was: {}",
-      history().failures_in_a_row(),
-      last);
+  return gave_up() ? failure_advice(history()) : ending_;
 }
 
-// Of everything that is out, since its last report.
-Cost AskTell::accrued() const {
-  if (history().spec().budget.meter != Meter::seconds) return 0.0;
+Running AskTell::running() const {
+  if (history().spec().budget.meter != Meter::seconds) return {};
   double seconds = 0.0;
-  for (const auto& [trial, books] : out_) {
-    seconds += std::max(0.0, clock_.now() - books.shift - books.account->charged_until());
+  for (const auto& [trial, training] : handed_out_) {
+    seconds += std::max(0.0, clock_.now() - training.account.charged_until());
   }
-  return history().spec().budget.of_seconds(seconds);
+  const BudgetSpec& budget = history().spec().budget;
+  return {.accrued = budget.of_seconds(seconds), .rate = budget.of_seconds(static_cast<double>(handed_out_.size()))};
 }
 
-std::string AskTell::limit_reached() const {
-  if (history().finished()) return "";
-  if (history().budget().exhausted()) return "the budget is spent";
-  const auto& deadline = history().spec().deadline;
-  if (deadline && clock_.now() >= session_.started_at() + *deadline) return "the deadline is reached";
-  return "";
-}
-
-// Where the cost of an epoch is known beforehand, segments are shortened; in seconds and reported units the trial's
-// epochs so far say what the next one will cost.
-bool AskTell::next_epoch_fits(TrialId trial) const {
-  const StudySpec& spec = history().spec();
-  if (spec.budget.meter == Meter::epochs) return true;
-  if (spec.budget.meter == Meter::seconds && options_.cut == AskTellOptions::Cut::any_time) return true;
-  const Curve& curve = history().trial(trial).curve;
-  if (curve.empty()) return true;
-  const Cost left = history().budget().total() - history().budget().spent() - accrued();
-  return curve.spent() / curve.last_epoch() <= left * (1.0 + 1e-9);
-}
-
-double AskTell::seconds_to_limit() const {
-  const StudySpec& spec = history().spec();
-  const double grace = options_.cut == AskTellOptions::Cut::any_time ? spec.effective_grace() : 0.0;
-  double seconds = kNever;
-  if (spec.deadline) seconds = session_.started_at() + *spec.deadline - grace - clock_.now();
-  if (spec.budget.meter == Meter::seconds && !out_.empty()) {
-    const Cost left = history().budget().total() - history().budget().spent() - accrued();
-    seconds = std::min(seconds, spec.budget.to_seconds(left) / static_cast<double>(out_.size()) - grace);
-  }
-  return std::max(0.0, seconds);
+std::string AskTell::end_due() const {
+  return end_due_between_epochs(history(), {.started_at = session_.started_at(), .now = clock_.now()}).value_or("");
 }
 
 }  // namespace bapi

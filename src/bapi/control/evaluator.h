@@ -6,7 +6,7 @@
 
 namespace bapi {
 
-// A stretch of training: epochs (from, until] of one trial.
+// A stretch of training: epochs (from, until] of one trial, with what the log holds of it.
 struct Segment {
   TrialId trial{};
   Config config;
@@ -14,6 +14,8 @@ struct Segment {
   Epoch until = 0;
   Epoch max_epoch = 0;     // last epoch that the budget can still pay for; at least `until`
   Cost budget_left = 0.0;  // for the training program's information
+  Cost usual_epoch = 0.0;  // what an epoch of the trial usually costs; 0 if nothing is known
+  Cost spent = 0.0;        // everything that the trial was charged so far
   bool operator==(const Segment&) const = default;
 };
 

@@ -4,80 +4,99 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "bapi/base/match.h"
 
 namespace bapi {
 namespace {
 
-// What an epoch of the trial usually costs: the lower quartile. The median will not do, because the first epoch of
-// every process that does not say when it is ready has its start-up in it, and a trial may consist of few others.
-Cost usual(std::vector<Cost> costs) {
-  if (costs.empty()) return 0.0;
+double settled_until(const CostSource& cost) {
+  return std::visit([](const auto& source) { return source.until; }, cost);
+}
+
+}  // namespace
+
+Cost usual_epoch_cost(const Curve& curve) {
+  if (curve.empty()) return 0.0;
+  std::vector<Cost> costs;
+  for (const Measurement& m : curve.points()) costs.push_back(m.cost);
   const auto quartile = costs.begin() + (std::ssize(costs) - 1) / 4;
   std::nth_element(costs.begin(), quartile, costs.end());
   return *quartile;
 }
 
-}  // namespace
-
-TrialProgress progress_of(const Trial& trial) {
-  TrialProgress progress;
-  for (const Measurement& m : trial.curve.points()) progress.epoch_costs.push_back(m.cost);
-  progress.spent = trial.spent();
-  return progress;
-}
-
-ProcessAccount::ProcessAccount(const StudySpec& spec, TrialProgress& progress, const Opening& opening)
+ProcessAccount::ProcessAccount(const StudySpec& spec, const Opening& opening)
     : spec_(spec),
-      progress_(progress),
       trial_(opening.trial),
+      last_epoch_(opening.last_epoch),
+      usual_epoch_(opening.usual_epoch),
+      spent_(opening.spent),
       from_(opening.from),
       max_epoch_(opening.max_epoch),
       charged_until_(opening.charged_until),
       reported_(opening.reported),
-      training_(opening.training),
-      usual_epoch_(usual(progress.epoch_costs)) {}
+      training_(opening.training) {}
 
-Reading ProcessAccount::take(const ReportLine& report, double at, std::vector<Event>& facts) {
+void ProcessAccount::continue_from(Epoch last_epoch, Cost spent) {
+  last_epoch_ = last_epoch;
+  spent_ = spent;
+}
+
+Reading ProcessAccount::take(const ReportLine& report, double at) {
   return std::visit(
-      Match{[&](const EpochReport& epoch) { return take_epoch(epoch, at, facts); },
-            [&](const ReadyReport&) {
-              if (reported_ == 0) start_up_over(at, facts);
-              return Reading{};
-            },
+      Match{[&](const EpochReport& epoch) { return take_epoch(epoch, MeasuredTime{at}); },
+            [&](const ReadyReport&) { return reported_ == 0 ? Reading{.facts = start_up_over(at)} : Reading{}; },
             [](const WrongReport& wrong) { return Reading{.kind = Reading::Kind::failure, .message = wrong.message}; },
             [](const NoReport&) { return Reading{.kind = Reading::Kind::ignored}; }},
       report);
 }
 
-Reading ProcessAccount::take_epoch(const EpochReport& report, double at, std::vector<Event>& facts) {
-  if (marks_start(report)) {
-    start_up_over(at, facts);
-    return {};
-  }
+Reading ProcessAccount::take_epoch(const EpochReport& report, const CostSource& cost) {
+  if (marks_start(report)) return {.facts = start_up_over(settled_until(cost))};
   if (report.epoch == reported_) return {.kind = Reading::Kind::ignored};
-  if (progress_.last_epoch() >= max_epoch_ && report.epoch > progress_.last_epoch()) {
-    return {.kind = Reading::Kind::beyond};
-  }
+  if (last_epoch_ >= max_epoch_ && report.epoch > last_epoch_) return {.kind = Reading::Kind::beyond};
   if (const std::string wrong = mistake(report); !wrong.empty()) {
-    if (report.epoch <= progress_.last_epoch() + 1) overhead(OverheadKind::failed, report.epoch, price(report), facts);
-    return {.kind = Reading::Kind::failure, .message = wrong};
+    return {.kind = Reading::Kind::failure, .message = wrong, .facts = charge_failure(report, cost)};
   }
+  return {.facts = charge_epoch(report, cost)};
+}
 
-  const bool timed = spec_.budget.meter == Meter::seconds;
-  const Cost cost = timed ? charge_interval(report.epoch, at, facts) : price(report);
+// Time is charged when the process is gone.
+std::vector<Event> ProcessAccount::charge_failure(const EpochReport& report, const CostSource& cost) {
+  if (report.epoch > last_epoch_ + 1) return {};
+  const auto* stated = std::get_if<StatedCost>(&cost);
+  if (spec_.budget.meter != Meter::seconds || !stated) {
+    return overhead(OverheadKind::failed, report.epoch, price(report));
+  }
+  charged_until_ = std::max(stated->until, charged_until_);
+  return overhead(OverheadKind::failed, report.epoch, stated->cost);
+}
+
+std::vector<Event> ProcessAccount::charge_epoch(const EpochReport& report, const CostSource& cost) {
+  std::vector<Event> facts;
+  Cost charge = price(report);
+  if (spec_.budget.meter == Meter::seconds) {
+    const double until = std::max(settled_until(cost), charged_until_);
+    const auto* stated = std::get_if<StatedCost>(&cost);
+    charge = stated ? stated->cost : spec_.budget.of_seconds(until - charged_until_);
+    charged_until_ = until;
+    if (!stated && !training_ && usual_epoch_ > 0.0 && charge > usual_epoch_) {
+      facts = overhead(OverheadKind::start_up, report.epoch, charge - usual_epoch_);
+      charge = usual_epoch_;
+    }
+  }
   reported_ = report.epoch;
   training_ = true;
-  if (report.epoch <= progress_.last_epoch()) {
-    overhead(OverheadKind::repeat, report.epoch, cost, facts);
-    return {};
+  if (report.epoch <= last_epoch_) {
+    std::ranges::move(overhead(OverheadKind::repeat, report.epoch, charge), std::back_inserter(facts));
+    return facts;
   }
   facts.emplace_back(
-      Measured{.trial = trial_, .measurement = {.epoch = report.epoch, .value = *report.value, .cost = cost}});
-  progress_.epoch_costs.push_back(cost);
-  progress_.spent += cost;
-  return {};
+      Measured{.trial = trial_, .measurement = {.epoch = report.epoch, .value = *report.value, .cost = charge}});
+  last_epoch_ = report.epoch;
+  spent_ += charge;
+  return facts;
 }
 
 // The state it begins from, reported before any epoch: of its checkpoint, or untrained.
@@ -88,7 +107,7 @@ bool ProcessAccount::marks_start(const EpochReport& report) const {
 // Why the trial cannot go on with a report; empty if it can.
 std::string ProcessAccount::mistake(const EpochReport& report) const {
   const std::string& metric = spec_.metric.name;
-  const Epoch next = progress_.last_epoch() + 1;
+  const Epoch next = last_epoch_ + 1;
   if (report.epoch < 1) return fmt::format("reported epoch {}; epochs count from 1: {}", report.epoch, report.text);
   if (report.epoch > next && reported_ == 0 && from_ > 0) {
     return fmt::format(
@@ -120,11 +139,12 @@ std::string ProcessAccount::mistake(const EpochReport& report) const {
         *report.value,
         spec_.budget.unit);
   }
-  if (!std::isfinite(*report.cost) || *report.cost < 0.0) {
-    return fmt::format("the report {} has \"cost\": {}; expected the {} of this epoch, 0 or more",
+  if (!is_chargeable(*report.cost)) {
+    return fmt::format("the report {} has \"cost\": {}; expected the {} of this epoch, 0 or more and at most {:g}",
                        report.text,
                        *report.cost,
-                       spec_.budget.unit);
+                       spec_.budget.unit,
+                       kLargestCharge);
   }
   return "";
 }
@@ -134,40 +154,34 @@ Cost ProcessAccount::price(const EpochReport& report) const {
     case Meter::epochs:
       return 1.0;
     case Meter::reported:
-      return report.cost && std::isfinite(*report.cost) ? std::max(0.0, *report.cost) : 0.0;
+      return report.cost && is_chargeable(*report.cost) ? *report.cost : 0.0;
     case Meter::seconds:
       return 0.0;
   }
   return 0.0;
 }
 
-// The cost of the interval that ends with the report of `epoch`, less what of it was start-up.
-Cost ProcessAccount::charge_interval(Epoch epoch, double at, std::vector<Event>& facts) {
-  const Cost interval = spec_.budget.of_seconds(std::max(0.0, at - charged_until_));
-  charged_until_ = std::max(at, charged_until_);
-  if (training_ || usual_epoch_ <= 0.0 || interval <= usual_epoch_) return interval;
-  overhead(OverheadKind::start_up, epoch, interval - usual_epoch_, facts);
-  return usual_epoch_;
-}
-
-void ProcessAccount::start_up_over(double at, std::vector<Event>& facts) {
-  if (training_) return;
+std::vector<Event> ProcessAccount::start_up_over(double at) {
+  if (training_) return {};
   training_ = true;
-  if (spec_.budget.meter != Meter::seconds) return;
-  overhead(OverheadKind::start_up, from_ + 1, spec_.budget.of_seconds(std::max(0.0, at - charged_until_)), facts);
-  charged_until_ = std::max(at, charged_until_);
+  if (spec_.budget.meter != Meter::seconds) return {};
+  const double until = std::max(at, charged_until_);
+  const Cost cost = spec_.budget.of_seconds(until - charged_until_);
+  charged_until_ = until;
+  return overhead(OverheadKind::start_up, from_ + 1, cost);
 }
 
-void ProcessAccount::close(OverheadKind kind, double at, std::vector<Event>& facts) {
-  if (spec_.budget.meter != Meter::seconds || at <= charged_until_) return;
-  overhead(kind, progress_.last_epoch() + 1, spec_.budget.of_seconds(at - charged_until_), facts);
+std::vector<Event> ProcessAccount::close(OverheadKind kind, double at) {
+  if (spec_.budget.meter != Meter::seconds || at <= charged_until_) return {};
+  const Cost cost = spec_.budget.of_seconds(at - charged_until_);
   charged_until_ = at;
+  return overhead(kind, last_epoch_ + 1, cost);
 }
 
-void ProcessAccount::overhead(OverheadKind kind, Epoch epoch, Cost cost, std::vector<Event>& facts) {
-  if (cost <= 0.0) return;
-  facts.emplace_back(Overhead{.trial = trial_, .kind = kind, .epoch = epoch, .cost = cost});
-  progress_.spent += cost;
+std::vector<Event> ProcessAccount::overhead(OverheadKind kind, Epoch epoch, Cost cost) {
+  if (cost <= 0.0) return {};
+  spent_ += cost;
+  return {Overhead{.trial = trial_, .kind = kind, .epoch = epoch, .cost = cost}};
 }
 
 }  // namespace bapi

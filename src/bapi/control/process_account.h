@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "bapi/control/report_parser.h"
@@ -10,15 +11,29 @@
 
 namespace bapi {
 
-// What was told and charged about a trial so far, by all of its processes.
-struct TrialProgress {
-  std::vector<Cost> epoch_costs;  // of every epoch on its curve
-  Cost spent = 0.0;               // overhead included
-  Epoch last_epoch() const { return static_cast<Epoch>(epoch_costs.size()); }
-};
+// No single charge may be larger, so that the sum of all charges of a study is finite.
+inline constexpr Cost kLargestCharge = 1e15;
 
-// What the log holds about a trial.
-TrialProgress progress_of(const Trial& trial);
+// Whether a cost may be charged: finite, 0 or more, at most kLargestCharge.
+inline bool is_chargeable(Cost cost) { return cost >= 0.0 && cost <= kLargestCharge; }
+
+// What an epoch of the curve usually costs: the lower quartile; 0 for an empty one. The median will not do, because the
+// first epoch of every process that does not say when it is ready has its start-up in it, and a trial may consist of
+// few others.
+Cost usual_epoch_cost(const Curve& curve);
+
+// How the cost of an epoch is known where time is the cost: it took until an instant, or its cost is stated.
+struct MeasuredTime {
+  double until = 0.0;
+};
+struct StatedCost {
+  Cost cost = 0.0;     // stated by the caller, recorded to the last bit
+  double until = 0.0;  // the time up to here is paid by it
+};
+using CostSource = std::variant<MeasuredTime, StatedCost>;
+
+// Why a trial fails whose training ended in order, but without a result.
+inline constexpr const char* kNoEpochReported = "training ended without having reported an epoch";
 
 // What became of a report.
 struct Reading {
@@ -30,20 +45,28 @@ struct Reading {
   };
   Kind kind = Kind::taken;
   std::string message = {};
+  std::vector<Event> facts = {};  // in order
 };
 
-// The books of one process: turns what it reports, and when, into facts. Every instant of its life is charged exactly
+// The account of one process: turns what it reports, and when, into facts. Every instant of its life is charged exactly
 // once where time is the cost:
 //
 //   start |- start-up -| ready |- epoch -| report |- epoch -| report |- grace or failed -| gone
 //
 // Without a ready mark the first interval belongs to the epoch, or, if the trial's epochs are known to be cheaper, is
-// split into what these usually cost and start-up. An epoch that is on the curve already is a repeat. Where epochs are
-// counted or their cost is reported, only reports are charged. No files, no clock: instants are handed in, in seconds.
+// split into what these usually cost and start-up. A stated cost is never split. An epoch
+// that is on the curve already is a repeat. Where epochs are counted or their cost is reported, only reports are
+// charged. No files, no clock: instants are handed in, in seconds.
 class ProcessAccount {
  public:
   struct Opening {
+    // The trial, as the log has it when the process begins.
     TrialId trial{};
+    Epoch last_epoch = 0;    // on its curve
+    Cost usual_epoch = 0.0;  // what an epoch of it usually costs; 0 if nothing is known
+    Cost spent = 0.0;        // everything that it was charged
+
+    // The process.
     Epoch from = 0;            // what the program was told
     Epoch max_epoch = 0;       // the last epoch that may be recorded
     double charged_until = 0;  // the instant of its start, or that up to which its time is in the log
@@ -51,37 +74,44 @@ class ProcessAccount {
     bool training = false;     // start-up is over
   };
 
-  ProcessAccount(const StudySpec& spec, TrialProgress& progress, const Opening& opening);
+  ProcessAccount(const StudySpec& spec, const Opening& opening);
 
-  // Facts are appended to `facts`, in order. `at` must not run backwards.
-  Reading take(const ReportLine& report, double at, std::vector<Event>& facts);
+  // Instants must not run backwards.
+  Reading take(const ReportLine& report, double at);
+  Reading take_epoch(const EpochReport& report, const CostSource& cost);
 
-  // The process is gone.
-  void close(OverheadKind kind, double at, std::vector<Event>& facts);
+  // The process is gone, or what it did since the last charge was of this kind.
+  std::vector<Event> close(OverheadKind kind, double at);
 
+  // The log goes on from here: a controller may have left out what the budget could not pay.
+  void continue_from(Epoch last_epoch, Cost spent);
   void raise_max_epoch(Epoch max_epoch) { max_epoch_ = max_epoch; }
+
+  Epoch last_epoch() const { return last_epoch_; }  // on the curve, with every fact given so far
+  Cost spent() const { return spent_; }             // by the trial, with every fact given so far
   double charged_until() const { return charged_until_; }
 
   // What a report costs where costs are counted or reported; 0 where time is the cost and for what is not charged.
   Cost price(const EpochReport& report) const;
 
  private:
-  Reading take_epoch(const EpochReport& report, double at, std::vector<Event>& facts);
   std::string mistake(const EpochReport& report) const;
   bool marks_start(const EpochReport& report) const;
-  Cost charge_interval(Epoch epoch, double at, std::vector<Event>& facts);
-  void start_up_over(double at, std::vector<Event>& facts);
-  void overhead(OverheadKind kind, Epoch epoch, Cost cost, std::vector<Event>& facts);
+  std::vector<Event> charge_failure(const EpochReport& report, const CostSource& cost);
+  std::vector<Event> charge_epoch(const EpochReport& report, const CostSource& cost);
+  std::vector<Event> start_up_over(double at);
+  std::vector<Event> overhead(OverheadKind kind, Epoch epoch, Cost cost);
 
   const StudySpec& spec_;
-  TrialProgress& progress_;
   TrialId trial_;
+  Epoch last_epoch_;
+  Cost usual_epoch_;
+  Cost spent_;
   Epoch from_;
   Epoch max_epoch_;
   double charged_until_;
   Epoch reported_;
   bool training_;
-  Cost usual_epoch_;  // cost of the trial's epochs before this process; 0 if there are none
 };
 
 }  // namespace bapi

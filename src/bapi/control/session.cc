@@ -4,47 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "bapi/base/error.h"
 #include "bapi/base/match.h"
+#include "bapi/control/allowance.h"
+#include "bapi/control/process_account.h"
 
 namespace bapi {
-namespace {
-
-// Sums of counted or reported costs are compared with this slack, so that 0.1 + 0.2 still pays for 0.3.
-constexpr double kRelativeSlack = 1e-9;
-
-Epoch whole_epochs(Cost budget, Cost per_epoch) {
-  const double epochs = std::floor(budget / per_epoch * (1.0 + kRelativeSlack));
-  return static_cast<Epoch>(std::min(epochs, 1e9));
-}
-
-// Drops what follows from epochs that the budget cannot pay: the measurement itself and the end of its segment.
-std::vector<Event> payable(std::span<const Event> facts, Cost left) {
-  std::vector<Event> kept;
-  std::vector<TrialId> unpaid;
-  const auto is_unpaid = [&](TrialId trial) { return std::find(unpaid.begin(), unpaid.end(), trial) != unpaid.end(); };
-  for (const Event& fact : facts) {
-    if (const auto* measured = std::get_if<Measured>(&fact)) {
-      if (is_unpaid(measured->trial) || measured->measurement.cost > left + kRelativeSlack) {
-        unpaid.push_back(measured->trial);
-        continue;
-      }
-      left -= measured->measurement.cost;
-    } else if (const auto* overhead = std::get_if<Overhead>(&fact)) {
-      if (overhead->cost > left + kRelativeSlack) continue;
-      left -= overhead->cost;
-    } else if (const auto* done = std::get_if<SegmentDone>(&fact); done && is_unpaid(done->trial)) {
-      continue;
-    }
-    kept.push_back(fact);
-  }
-  return kept;
-}
-
-}  // namespace
-
 Session::Session(Store& store, Policy& policy, const Clock& clock)
     : store_(store), policy_(policy), clock_(clock), history_(store.spec()), started_at_(clock.now()) {
   const std::vector<StoredEvent> events = store.events(0);
@@ -54,7 +20,7 @@ Session::Session(Store& store, Policy& policy, const Clock& clock)
 
 Action Session::ask() {
   if (history_.finished()) return Finish{history_.finish_reason()};
-  if (history_.budget().exhausted()) return wait_or_finish("the budget is spent");
+  if (history_.budget().exhausted()) return wait_or_finish(kBudgetSpent);
   Rng rng = decision_stream(history_);
   const Decision decision = policy_.ask(history_, rng);
   return std::visit(Match{[&](const Start& start) { return train(start); },
@@ -72,13 +38,13 @@ Action Session::ask() {
 }
 
 Action Session::train(const Start& start) {
-  const Epoch until = affordable(nullptr, start.until);
-  if (until < 1) return wait_or_finish("what is left of the budget pays for no further epoch");
+  const Epoch until = payable_until(history_, nullptr, start.until);
+  if (until < 1) return wait_or_finish(kNoEpochPayable);
   const auto id = TrialId{std::ssize(history_.trials())};
   TrialStarted decision{.trial = id,
                         .config = start.config,
                         .until = until,
-                        .expected_cost = reservation(nullptr, until, start.expected_cost),
+                        .expected_cost = reservation(history_, nullptr, until, start.expected_cost),
                         .why = start.why,
                         .assignment = start.assignment};
   if (until < start.until) decision.why.shortened_from = start.until;
@@ -88,62 +54,17 @@ Action Session::train(const Start& start) {
 
 Action Session::train(const Resume& resume) {
   const Trial& trial = history_.trial(resume.trial);
-  const Epoch until = affordable(&trial, resume.until);
+  const Epoch until = payable_until(history_, &trial, resume.until);
   if (until <= trial.curve.last_epoch()) {
-    return wait_or_finish("what is left of the budget pays for no further epoch");
+    return wait_or_finish(kNoEpochPayable);
   }
   TrialResumed decision{.trial = resume.trial,
                         .until = until,
-                        .expected_cost = reservation(&trial, until, resume.expected_cost),
+                        .expected_cost = reservation(history_, &trial, until, resume.expected_cost),
                         .why = resume.why};
   if (until < resume.until) decision.why.shortened_from = resume.until;
   decide(decision);
   return segment_of(history_.trial(resume.trial));
-}
-
-Cost Session::expected_epoch_cost(const Trial* trial) const {
-  if (history_.spec().budget.meter == Meter::epochs) return 1.0;
-  if (trial && !trial->curve.empty()) return trial->curve.spent() / trial->curve.last_epoch();
-  Cost spent = 0.0;
-  double epochs = 0.0;
-  for (const Trial& other : history_.trials()) {
-    spent += other.curve.spent();
-    epochs += other.curve.last_epoch();
-  }
-  return epochs > 0.0 ? spent / epochs : 0.0;
-}
-
-// In seconds the loop ends what runs at the right instant, so nothing has to be shortened beforehand.
-Epoch Session::affordable(const Trial* trial, Epoch wanted) const {
-  const Cost per_epoch = expected_epoch_cost(trial);
-  if (history_.spec().budget.meter == Meter::seconds || per_epoch <= 0.0) return wanted;
-  const Epoch paid_before = trial && history_.spec().checkpoint == Checkpoint::kept ? trial->curve.last_epoch() : 0;
-  return std::min(wanted, paid_before + whole_epochs(history_.budget().remaining(), per_epoch));
-}
-
-// The policy's prediction, or ours where an epoch's cost is counted or reported: it keeps other workers from planning
-// with the same money.
-Cost Session::reservation(const Trial* trial, Epoch until, Cost predicted) const {
-  if (history_.spec().budget.meter == Meter::seconds) return predicted;
-  const Epoch epochs = trial ? history_.epochs_to_pay(*trial, until) : until;
-  const Cost expected = expected_epoch_cost(trial) * epochs;
-  return history_.spec().budget.meter == Meter::epochs ? expected : std::max(predicted, expected);
-}
-
-// In seconds an epoch may turn out as cheap as the trial's cheapest so far; the loop enforces the rest.
-Epoch Session::last_payable_epoch(const Trial& trial) const {
-  const StudySpec& spec = history_.spec();
-  Cost per_epoch = expected_epoch_cost(&trial);
-  if (spec.budget.meter == Meter::seconds) {
-    per_epoch = 0.0;
-    for (const Measurement& m : trial.curve.points())
-      per_epoch = per_epoch > 0.0 ? std::min(per_epoch, m.cost) : m.cost;
-  }
-  if (per_epoch <= 0.0) return spec.epochs.max;
-  const Cost own = trial.segment->committed();
-  const Epoch paid_before = spec.checkpoint == Checkpoint::kept ? trial.curve.last_epoch() : 0;
-  const Epoch payable_epochs = paid_before + whole_epochs(history_.budget().remaining() + own, per_epoch);
-  return std::clamp(payable_epochs, trial.segment->until, spec.epochs.max);
 }
 
 Segment Session::segment_of(const Trial& trial) const {
@@ -152,8 +73,10 @@ Segment Session::segment_of(const Trial& trial) const {
           .config = trial.config,
           .from = trial.curve.last_epoch(),
           .until = trial.segment->until,
-          .max_epoch = last_payable_epoch(trial),
-          .budget_left = std::max(0.0, budget.total() - budget.spent())};
+          .max_epoch = last_payable_epoch(history_, trial),
+          .budget_left = std::max(0.0, budget.total() - budget.spent()),
+          .usual_epoch = usual_epoch_cost(trial.curve),
+          .spent = trial.spent()};
 }
 
 std::vector<Segment> Session::open_segments() const {
@@ -166,14 +89,12 @@ std::vector<Segment> Session::open_segments() const {
 
 void Session::record(std::span<const Event> facts) {
   if (facts.empty()) return;
-  const bool counted = history_.spec().budget.meter == Meter::epochs;
-  const Budget budget = history_.budget();
-  const std::vector<Event> kept =
-      payable(facts, counted ? budget.total() - budget.spent() : std::numeric_limits<double>::infinity());
+  const std::vector<Event> kept = payable_facts(history_, facts, overdrawn_);
   if (kept.empty()) return;
   if (const auto objection = history_.objection(kept)) {
     throw LogicError("a fact that cannot follow was refused, nothing is written: " + *objection);
   }
+  overdrawn_.merge(overdrawn_by(history_, kept));
   store_.append(kept, clock_.now(), Durability::process);
   for (const Event& fact : kept) history_.apply(fact);
 }
@@ -187,19 +108,20 @@ TrialId Session::adopt(const OutsideTrial& trial) {
           fmt::format("a trial from outside has {} epochs, the study {}", trial.curve.size(), spec.epochs.max));
   for (std::size_t i = 0; i < trial.curve.size(); ++i) {
     const Measurement& m = trial.curve[i];
-    require(m.epoch == static_cast<Epoch>(i) + 1 && std::isfinite(m.value) && std::isfinite(m.cost) && m.cost >= 0.0,
+    require(m.epoch == static_cast<Epoch>(i) + 1 && std::isfinite(m.value) && is_chargeable(m.cost),
             fmt::format("epoch {} of a trial from outside: epoch {}, value {}, cost {}; expected the epochs in order, "
-                        "finite values, costs of 0 or more",
+                        "finite values, costs of 0 or more and at most {:g}",
                         i + 1,
                         m.epoch,
                         m.value,
-                        m.cost));
+                        m.cost,
+                        kLargestCharge));
   }
   if (spec.budget.meter == Meter::epochs) {
     Cost price = 0.0;
     for (const Measurement& m : trial.curve) price += m.cost;
     const Cost left = history_.budget().total() - history_.budget().spent();
-    require(price <= left + kRelativeSlack,
+    require(can_pay(history_, price),
             fmt::format("a trial from outside costs {} {}, the budget has {} left", price, spec.budget.unit, left));
   }
   const auto id = TrialId{std::ssize(history_.trials())};
@@ -227,6 +149,16 @@ void Session::decide(const Event& decision) {
     throw StoreError("another controller has written to this study; only one may run it at a time");
   }
   history_.apply(decision);
+}
+
+void Session::interrupt(const std::string& reason) {
+  std::vector<Event> interrupted;
+  for (const Trial& trial : history_.trials()) {
+    if (trial.state == TrialState::running) {
+      interrupted.push_back(Interrupted{.trial = trial.id, .reason = reason});
+    }
+  }
+  record(interrupted);
 }
 
 void Session::finish(const std::string& reason) {

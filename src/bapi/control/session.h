@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <variant>
@@ -31,8 +32,8 @@ struct OutsideTrial {
 //
 // Nothing is acted upon before it is durable: `ask` returns after the decision is in the log. Where the cost of an
 // epoch is counted or reported, a segment is shortened to what the budget is expected to pay; when not even one epoch
-// fits, the answer is Wait (something runs) or Finish. Where it is counted, an epoch that the budget cannot pay,
-// because a program ran ahead of its segment, is not recorded: `spent` never passes the total.
+// fits, the answer is Wait (something runs) or Finish. What the budget does not pay for is not recorded: see
+// `payable_facts`.
 class Session {
  public:
   Session(Store& store, Policy& policy, const Clock& clock);
@@ -43,6 +44,9 @@ class Session {
   // A trial that was trained elsewhere: its configuration, its curve (in the user's direction, epochs 1, 2, ...) and
   // how it ended. Charged to the budget like any other. Throws InvalidInput if it does not fit the study.
   TrialId adopt(const OutsideTrial& trial);
+
+  // Every segment that is open and runs was broken off; it is continued before anything new is decided.
+  void interrupt(const std::string& reason);
 
   // Ends the study, whatever the policy would say (budget spent, deadline). No effect on a finished one.
   void finish(const std::string& reason);
@@ -56,12 +60,6 @@ class Session {
   double started_at() const { return started_at_; }
 
  private:
-  // What an epoch of the trial (nullptr: of a new one) is expected to cost; 0 if nothing is known yet.
-  Cost expected_epoch_cost(const Trial* trial) const;
-  Epoch affordable(const Trial* trial, Epoch wanted) const;
-  Epoch last_payable_epoch(const Trial& trial) const;
-  Cost reservation(const Trial* trial, Epoch until, Cost predicted) const;
-
   Action train(const Start& start);
   Action train(const Resume& resume);
   Segment segment_of(const Trial& trial) const;
@@ -72,6 +70,7 @@ class Session {
   Policy& policy_;
   const Clock& clock_;
   History history_;
+  std::set<TrialId> overdrawn_;  // that have been charged after the budget was spent
   double started_at_;
 };
 

@@ -93,13 +93,13 @@ std::vector<TrialId> ProcessEvaluator::live() const {
 void ProcessEvaluator::start(const Segment& segment) {
   check(segment.until <= segment.max_epoch, "ProcessEvaluator: a segment ends after the last epoch that is paid for");
   forget_recorded();
-  TrialEntry& entry = trials_[segment.trial];
-  entry.segment = segment;
-  entry.progress.epoch_costs.resize(static_cast<std::size_t>(segment.from));  // the log knows what was recorded
+  open_[segment.trial] = segment;
   TrainingProcess* process = process_of(segment.trial);
+  if (process) process->account().continue_from(segment.from, segment.spent);
   if (process && process->ending() == Ending::none) {
     process->raise_max_epoch(segment.max_epoch);
-    close_segment_if_done(segment.trial);
+    process->go_on(clock_.now());
+    close_segment_if_done(segment.trial, segment.from);
     return;
   }
   queue_.push_back(segment.trial);  // `wait` begins it
@@ -110,11 +110,11 @@ void ProcessEvaluator::release(TrialId trial) {
   std::erase(queue_, trial);
   TrainingProcess* process = process_of(trial);
   if (!process) {
-    trials_[trial].segment.reset();
+    open_.erase(trial);
   } else if (process->ending() == Ending::none) {
     process->end(Ending::released, spec_.effective_grace(), clock_.now());
   } else if (process->ending() == Ending::failed) {
-    trials_[trial].segment.reset();  // it shall not be replaced by a new one
+    open_.erase(trial);  // it shall not be replaced by a new one
   }
 }
 
@@ -122,8 +122,11 @@ void ProcessEvaluator::release(TrialId trial) {
 void ProcessEvaluator::fill_slots() {
   for (auto next = queue_.begin(); next != queue_.end() && facts_.empty();) {
     const TrialId trial = *next;
-    close_segment_if_done(trial);
-    if (!trials_[trial].segment) {
+    if (const auto segment = open_.find(trial); segment != open_.end()) {
+      const TrainingProcess* process = process_of(trial);
+      close_segment_if_done(trial, process ? process->account().last_epoch() : segment->second.from);
+    }
+    if (!open_.contains(trial)) {
       next = queue_.erase(next);
     } else if (std::ssize(processes_) < spec_.workers && !process_of(trial)) {
       next = queue_.erase(next);
@@ -135,13 +138,14 @@ void ProcessEvaluator::fill_slots() {
 }
 
 void ProcessEvaluator::begin(TrialId trial) {
-  TrialEntry& entry = trials_[trial];
-  const Epoch from = spec_.checkpoint == Checkpoint::kept ? entry.progress.last_epoch() : 0;
-  const Assignment assignment = {
-      .segment = *entry.segment, .from = from, .dir = dir_.trial(trial), .deadline = options_.deadline};
-  auto started = TrainingProcess::start(spec_, assignment, entry.progress, clock_.now(), changes_.get());
+  const Segment& segment = open_.at(trial);
+  const Assignment assignment = {.segment = segment,
+                                 .from = spec_.checkpoint == Checkpoint::kept ? segment.from : 0,
+                                 .dir = dir_.trial(trial),
+                                 .deadline = options_.deadline};
+  auto started = TrainingProcess::start(spec_, assignment, clock_.now(), changes_.get());
   if (const auto* why = std::get_if<std::string>(&started)) {
-    entry.segment.reset();
+    open_.erase(trial);
     facts_.emplace_back(TrialFailed{.trial = trial, .message = failure_text(*why, "")});
     append_note(assignment.dir, *why);
     return;
@@ -177,18 +181,21 @@ void ProcessEvaluator::pump() {
 }
 
 void ProcessEvaluator::read_reports(TrainingProcess& process) {
-  take_reports(process, process.read(clock_.now(), more_to_read_));
+  const TrainingProcess::Reports read = process.read(clock_.now());
+  more_to_read_ = more_to_read_ || read.more;
+  take_reports(process, read.reports);
 }
 
 void ProcessEvaluator::take_reports(TrainingProcess& process, const std::vector<TimedReport>& reports) {
-  if (!reports.empty()) process.heard(reports.size(), clock_.now());
+  if (!reports.empty()) process.reported(reports.size(), clock_.now());
   for (const TimedReport& timed : reports) {
-    if (process.deaf()) return;
-    const Reading reading = process.account().take(timed.report, timed.at, facts_);
-    close_segment_if_done(process.trial());
+    if (process.reports_ignored()) return;
+    const Reading reading = process.account().take(timed.report, timed.at);
+    facts_.insert(facts_.end(), reading.facts.begin(), reading.facts.end());
+    close_segment_if_done(process.trial(), process.account().last_epoch());
     if (reading.kind == Reading::Kind::beyond) {
       process.note("the last epoch that the budget can pay for was reported before; what follows is not recorded");
-      process.stop_listening();
+      process.ignore_reports();
       if (process.ending() == Ending::none) process.end(Ending::released, spec_.effective_grace(), clock_.now());
     } else if (reading.kind == Reading::Kind::failure) {
       fail(process, reading.message);
@@ -196,22 +203,24 @@ void ProcessEvaluator::take_reports(TrainingProcess& process, const std::vector<
   }
 }
 
-void ProcessEvaluator::close_segment_if_done(TrialId trial) {
-  TrialEntry& entry = trials_[trial];
-  if (!entry.segment || entry.progress.last_epoch() < entry.segment->until) return;
-  entry.segment.reset();
+void ProcessEvaluator::close_segment_if_done(TrialId trial, Epoch last) {
+  const auto segment = open_.find(trial);
+  if (segment == open_.end() || last < segment->second.until) return;
+  open_.erase(segment);
   facts_.emplace_back(SegmentDone{.trial = trial});
+  TrainingProcess* process = process_of(trial);
+  const bool hold = options_.at_segment_end == ProcessEvaluatorOptions::AtSegmentEnd::hold;
+  if (hold && process && process->ending() == Ending::none) process->hold();
 }
 
 // A process that has come as far as it was told has done its duty: what goes wrong later is for its successor to
 // repeat, if the trial goes on at all.
 void ProcessEvaluator::fail(TrainingProcess& process, const std::string& why) {
-  TrialEntry& entry = trials_[process.trial()];
-  process.stop_listening();
+  process.ignore_reports();
   if (process.ending() != Ending::none) return;
-  if (entry.segment && entry.progress.last_epoch() < process.told_until()) {
+  if (open_.contains(process.trial()) && process.account().last_epoch() < process.told_until()) {
     facts_.emplace_back(TrialFailed{.trial = process.trial(), .message = failure_text(why, process.last_output())});
-    entry.segment.reset();
+    open_.erase(process.trial());
   }
   process.note(why);
   process.end(Ending::failed, spec_.effective_grace(), clock_.now());
@@ -228,22 +237,26 @@ void ProcessEvaluator::keep_limits(TrainingProcess& process) {
 void ProcessEvaluator::conclude(TrainingProcess& process, const Exit& exit) {
   take_reports(process, process.read_rest(clock_.now()));
   const TrialId trial = process.trial();
-  TrialEntry& entry = trials_[trial];
   const bool by_itself = process.ending() == Ending::none;
   const bool failed = process.ending() == Ending::failed || (by_itself && !exit.in_order());
-  process.account().close(failed ? OverheadKind::failed : OverheadKind::grace, clock_.now(), facts_);
+  for (const Event& fact : process.account().close(failed ? OverheadKind::failed : OverheadKind::grace, clock_.now())) {
+    facts_.push_back(fact);
+  }
   obsolete_.push_back(process.dir().process());
 
-  const Epoch last = entry.progress.last_epoch();
-  if (by_itself && entry.segment && last < process.told_until()) {
+  const Epoch last = process.account().last_epoch();
+  if (by_itself && open_.contains(trial) && last < process.told_until()) {
     facts_.push_back(early_end(process, exit, last));
-    entry.segment.reset();
+    open_.erase(trial);
   }
   if (by_itself && failed) process.note(crash_text(exit, last));
-  const bool waits = std::find(queue_.begin(), queue_.end(), trial) != queue_.end();
-  if (!entry.segment || waits) return;
+  const auto segment = open_.find(trial);
+  if (segment == open_.end()) return;
+  segment->second.from = last;  // where the next process begins
+  segment->second.spent = process.account().spent();
+  if (std::find(queue_.begin(), queue_.end(), trial) != queue_.end()) return;
   if (process.ending() == Ending::released) {
-    entry.segment.reset();
+    open_.erase(segment);
   } else {
     queue_.push_front(trial);  // it has come as far as it was told, but the trial goes on
   }
@@ -286,9 +299,9 @@ double ProcessEvaluator::next_deadline() const {
 
 // Whether it may reach the end of its segment, or has, before the next look after a long pause.
 bool ProcessEvaluator::ends_segment_soon(const TrainingProcess& process) const {
-  const TrialEntry& entry = trials_.at(process.trial());
-  if (!entry.segment) return true;
-  const Epoch epochs_to_go = entry.segment->until - entry.progress.last_epoch();
+  const auto segment = open_.find(process.trial());
+  if (segment == open_.end()) return true;
+  const Epoch epochs_to_go = segment->second.until - process.account().last_epoch();
   return epochs_to_go * process.seconds_per_report() < 2.0 * kGatheringPause;
 }
 
@@ -320,11 +333,9 @@ std::vector<Event> ProcessEvaluator::recover(const History& history) {
   check(processes_.empty() && queue_.empty(), "ProcessEvaluator: recover comes before start");
   std::vector<Event> facts;
   for (const Trial& trial : history.trials()) {
-    TrialProgress& progress = trials_[trial.id].progress;
-    progress = progress_of(trial);
     const TrialDir dir = dir_.trial(trial.id);
     if (!std::filesystem::exists(dir.process())) continue;
-    const std::vector<Event> found = recover_process(spec_, trial, dir, progress, clock_);
+    const std::vector<Event> found = recover_process(spec_, trial, dir, clock_);
     facts.insert(facts.end(), found.begin(), found.end());
     obsolete_.push_back(dir.process());
   }

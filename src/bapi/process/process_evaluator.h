@@ -23,6 +23,13 @@ struct TimedReport;
 
 struct ProcessEvaluatorOptions {
   std::optional<double> deadline = {};  // seconds since the Unix epoch; for the training programs' information
+
+  // What a program does that has come to the end of its segment, until it is decided whether the trial goes on. One
+  // that is held (SIGSTOP) runs ahead by what it trains until its report is read, which matters where epochs are
+  // counted or their cost is reported. Where time is the cost, one that trains on costs no more. Holding is for loops
+  // that decide at once.
+  enum class AtSegmentEnd { train_on, hold };
+  AtSegmentEnd at_segment_end = AtSegmentEnd::train_on;
 };
 
 // Trains every trial in a process of its own on this machine; docs/training.md is the contract with the program.
@@ -34,7 +41,7 @@ class ProcessEvaluator : public Evaluator {
  public:
   // Throws InvalidInput if the command is empty or has an unknown macro.
   ProcessEvaluator(const StudySpec& spec, StudyDir dir, const Clock& clock, ProcessEvaluatorOptions options = {});
-  ~ProcessEvaluator() override;  // kills what still runs; `recover` of the next controller closes the books
+  ~ProcessEvaluator() override;  // kills what still runs; `recover` of the next controller accounts for it
 
   // To be called once, before anything is started, on a study that has trials: ends what a dead controller left running
   // and returns what its programs still reported and cost. The facts must be recorded before the next call. Calling it
@@ -49,11 +56,6 @@ class ProcessEvaluator : public Evaluator {
   Cost accrual_rate() const override;
 
  private:
-  struct TrialEntry {
-    TrialProgress progress;
-    std::optional<Segment> segment;  // the open one
-  };
-
   TrainingProcess* process_of(TrialId trial) const;
   void fill_slots();
   void begin(TrialId trial);
@@ -63,7 +65,7 @@ class ProcessEvaluator : public Evaluator {
   void take_reports(TrainingProcess& process, const std::vector<TimedReport>& reports);
   void conclude(TrainingProcess& process, const Exit& exit);
   Event early_end(const TrainingProcess& process, const Exit& exit, Epoch last) const;
-  void close_segment_if_done(TrialId trial);
+  void close_segment_if_done(TrialId trial, Epoch last);
   void fail(TrainingProcess& process, const std::string& why);
   void forget_recorded();
   double next_deadline() const;
@@ -75,8 +77,8 @@ class ProcessEvaluator : public Evaluator {
   const StudyDir dir_;
   const Clock& clock_;
   const ProcessEvaluatorOptions options_;
-  FileDescriptor changes_;  // inotify: something was appended to a file of a process
-  std::map<TrialId, TrialEntry> trials_;
+  FileDescriptor changes_;           // inotify: something was appended to a file of a process
+  std::map<TrialId, Segment> open_;  // open segments, with what the log holds of their trials
   std::vector<std::unique_ptr<TrainingProcess>> processes_;
   std::deque<TrialId> queue_;                    // wait for a slot
   std::vector<Event> facts_;                     // not handed out yet

@@ -34,9 +34,9 @@ struct Known {
 // trained it; and, where reports have a price, the last that the trial's charges since the start pay for.
 Known known_part(const std::vector<ReportLine>& reports,
                  const ProcessFile& file,
-                 const TrialProgress& progress,
+                 const Trial& trial,
                  const ProcessAccount& account) {
-  const Cost charged = progress.spent - file.spent_before;
+  const Cost charged = trial.spent() - file.spent_before;
   Known known;
   Cost sum = 0.0;
   Epoch before = 0;
@@ -46,20 +46,20 @@ Known known_part(const std::vector<ReportLine>& reports,
     if (before == 0 && report->epoch == file.from) continue;  // marks the end of start-up
     before = report->epoch;
     sum += account.price(*report);
-    const bool on_curve = report->epoch == progress.last_epoch() && report->epoch > file.recorded;
-    const bool paid = account.price(*report) > 0.0 && sum <= charged + kSlack * progress.spent;
+    const bool on_curve = report->epoch == trial.curve.last_epoch() && report->epoch > file.recorded;
+    const bool paid = account.price(*report) > 0.0 && sum <= charged + kSlack * trial.spent();
     if (on_curve || paid) known = {.reports = i + 1, .reported = report->epoch, .training = true};
   }
   return known;
 }
 
 // Without the process file (a power cut may tear it), only what is new beyond doubt counts.
-ProcessFile torn_file(const TrialProgress& progress, const StudySpec& spec, double now) {
+ProcessFile torn_file(const Trial& trial, const StudySpec& spec, double now) {
   return {.identity = {},
           .started_at = now,
-          .spent_before = progress.spent,
-          .recorded = progress.last_epoch(),
-          .from = progress.last_epoch(),
+          .spent_before = trial.spent(),
+          .recorded = trial.curve.last_epoch(),
+          .from = trial.curve.last_epoch(),
           .until = spec.epochs.max,
           .max_epoch = spec.epochs.max};
 }
@@ -80,18 +80,18 @@ struct Remains {
   double gone = 0.0;           // when it ended, as far as can be told
 };
 
-Remains inspect(const StudySpec& spec, const TrialDir& dir, const TrialProgress& progress, const Clock& clock) {
+Remains inspect(const StudySpec& spec, const TrialDir& dir, const Trial& trial, const Clock& clock) {
   const std::optional<ProcessFile> found = read_process_file(dir.process());
-  ProcessFile file = torn_file(progress, spec, clock.now());
+  ProcessFile file = torn_file(trial, spec, clock.now());
   if (found) file = *found;
   if (found && end_leftovers(file.identity, "BAPI_DIR=" + dir.root.string()) == Leftovers::ended) {
     ::utimensat(AT_FDCWD, dir.process().c_str(), nullptr, 0);  // it lived until now
   }
   ReportReader::Batch batch = ReportReader(dir, file.report_offset, file.log_offset, spec.metric.name).read_rest();
-  if (!found) drop_recorded_epochs(batch.reports, progress.last_epoch());
+  if (!found) drop_recorded_epochs(batch.reports, trial.curve.last_epoch());
 
   const double gone = std::min(clock.now(), std::max(modified_at(dir.process()), batch.written_at));
-  const double charged = std::max(0.0, spec.budget.to_seconds(progress.spent - file.spent_before));
+  const double charged = std::max(0.0, spec.budget.to_seconds(trial.spent() - file.spent_before));
   const double charged_until = std::max(file.started_at, std::min(gone, file.started_at + charged));
   return {.file = file,
           .reports = std::move(batch.reports),
@@ -100,43 +100,48 @@ Remains inspect(const StudySpec& spec, const TrialDir& dir, const TrialProgress&
           .gone = gone};
 }
 
-// The books as they were when the controller died; what they hold already is taken off the reports.
-ProcessAccount reopen(const StudySpec& spec, TrialId trial, TrialProgress& progress, Remains& remains) {
-  ProcessAccount::Opening opening = {.trial = trial,
+// The account as it was when the controller died; what it holds already is taken off the reports.
+ProcessAccount reopen(const StudySpec& spec, const Trial& trial, Remains& remains) {
+  ProcessAccount::Opening opening = {.trial = trial.id,
+                                     .last_epoch = trial.curve.last_epoch(),
+                                     .usual_epoch = usual_epoch_cost(trial.curve),
+                                     .spent = trial.spent(),
                                      .from = remains.file.from,
                                      .max_epoch = remains.file.max_epoch,
                                      .charged_until = remains.charged_until};
-  const Known known = known_part(remains.reports, remains.file, progress, ProcessAccount(spec, progress, opening));
+  const Known known = known_part(remains.reports, remains.file, trial, ProcessAccount(spec, opening));
   opening.reported = known.reported;
-  opening.training = known.training || progress.spent > remains.file.spent_before;
+  opening.training = known.training || trial.spent() > remains.file.spent_before;
   remains.reports.erase(remains.reports.begin(), remains.reports.begin() + static_cast<std::ptrdiff_t>(known.reports));
-  return ProcessAccount(spec, progress, opening);
+  return ProcessAccount(spec, opening);
 }
 
 }  // namespace
 
-std::vector<Event> recover_process(
-    const StudySpec& spec, const Trial& trial, const TrialDir& dir, TrialProgress& progress, const Clock& clock) {
-  Remains remains = inspect(spec, dir, progress, clock);
-  ProcessAccount account = reopen(spec, trial.id, progress, remains);
+std::vector<Event> recover_process(const StudySpec& spec, const Trial& trial, const TrialDir& dir, const Clock& clock) {
+  Remains remains = inspect(spec, dir, trial, clock);
+  ProcessAccount account = reopen(spec, trial, remains);
   const bool failed = trial.state == TrialState::failed;
   if (failed) remains.reports.clear();
 
   std::vector<Event> facts;
   std::optional<Epoch> until = trial.stage().until;  // of the open segment
   for (const TimedReport& timed : spread(std::move(remains.reports), remains.charged_until, remains.written_at)) {
-    const Reading reading = account.take(timed.report, timed.at, facts);
-    if (until && progress.last_epoch() >= *until) {
+    const Reading reading = account.take(timed.report, timed.at);
+    facts.insert(facts.end(), reading.facts.begin(), reading.facts.end());
+    if (until && account.last_epoch() >= *until) {
       facts.emplace_back(SegmentDone{.trial = trial.id});
       until.reset();
     }
-    if (reading.kind == Reading::Kind::failure && until && progress.last_epoch() < remains.file.until) {
+    if (reading.kind == Reading::Kind::failure && until && account.last_epoch() < remains.file.until) {
       facts.emplace_back(TrialFailed{.trial = trial.id, .message = failure_text(reading.message, "")});
     }
     if (reading.kind == Reading::Kind::failure || reading.kind == Reading::Kind::beyond) break;
   }
   if (remains.gone - account.charged_until() > kNegligibleSeconds) {
-    account.close(failed ? OverheadKind::failed : OverheadKind::grace, remains.gone, facts);
+    for (const Event& fact : account.close(failed ? OverheadKind::failed : OverheadKind::grace, remains.gone)) {
+      facts.push_back(fact);
+    }
   }
   return facts;
 }

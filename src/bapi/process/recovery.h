@@ -10,14 +10,13 @@
 namespace bapi {
 
 // Ends what is left of a process whose controller died, and gives the facts that it did not live to record: epochs that
-// were reported after the last recorded one, and what the process cost up to its end. `progress` is brought up to date.
+// were reported after the last recorded one, and what the process cost up to its end.
 //
 // Everything is derived from the log and from files that do not change any more, so the same facts come out until they
 // are recorded, and none afterwards. Which of the reports are in the log follows from the trial's last epoch and, for
 // repeated epochs, from what the trial was charged since the process started. In seconds, the time since what was
 // charged last is spread evenly over the reports that are new; the rest, up to the controller's last sign of life, is
 // grace.
-std::vector<Event> recover_process(
-    const StudySpec& spec, const Trial& trial, const TrialDir& dir, TrialProgress& progress, const Clock& clock);
+std::vector<Event> recover_process(const StudySpec& spec, const Trial& trial, const TrialDir& dir, const Clock& clock);
 
 }  // namespace bapi

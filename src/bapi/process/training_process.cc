@@ -60,8 +60,10 @@ void append_note(const TrialDir& dir, const std::string& text) {
   [[maybe_unused]] const ssize_t ignored = ::write(log.get(), line.data(), line.size());
 }
 
-std::variant<std::unique_ptr<TrainingProcess>, std::string> TrainingProcess::start(
-    const StudySpec& spec, const Assignment& assignment, TrialProgress& progress, double now, int changes) {
+std::variant<std::unique_ptr<TrainingProcess>, std::string> TrainingProcess::start(const StudySpec& spec,
+                                                                                   const Assignment& assignment,
+                                                                                   double now,
+                                                                                   int changes) {
   const TrialDir& dir = assignment.dir;
   const Segment& segment = assignment.segment;
   dir.create();
@@ -80,8 +82,8 @@ std::variant<std::unique_ptr<TrainingProcess>, std::string> TrainingProcess::sta
   Subprocess& subprocess = std::get<Subprocess>(launched);
   const ProcessFile file = {.identity = subprocess.identity(),
                             .started_at = now,
-                            .spent_before = progress.spent,
-                            .recorded = progress.last_epoch(),
+                            .spent_before = segment.spent,
+                            .recorded = segment.from,
                             .from = assignment.from,
                             .until = segment.until,
                             .max_epoch = segment.max_epoch,
@@ -92,26 +94,26 @@ std::variant<std::unique_ptr<TrainingProcess>, std::string> TrainingProcess::sta
     std::filesystem::remove(dir.process());
     return failure->message;
   }
-  return std::unique_ptr<TrainingProcess>(
-      new TrainingProcess(spec, assignment, progress, file, std::move(subprocess), changes));
+  return std::unique_ptr<TrainingProcess>(new TrainingProcess(spec, assignment, file, std::move(subprocess), changes));
 }
 
-TrainingProcess::TrainingProcess(const StudySpec& spec,
-                                 const Assignment& assignment,
-                                 TrialProgress& progress,
-                                 const ProcessFile& file,
-                                 Subprocess subprocess,
-                                 int changes)
+TrainingProcess::TrainingProcess(
+    const StudySpec& spec, const Assignment& assignment, const ProcessFile& file, Subprocess subprocess, int changes)
     : trial_(assignment.segment.trial),
       dir_(assignment.dir),
       file_(file),
       subprocess_(std::move(subprocess)),
       reader_(dir_, file.report_offset, file.log_offset, spec.metric.name),
       account_(spec,
-               progress,
-               {.trial = trial_, .from = file.from, .max_epoch = file.max_epoch, .charged_until = file.started_at}),
+               {.trial = trial_,
+                .last_epoch = file.recorded,
+                .usual_epoch = assignment.segment.usual_epoch,
+                .spent = file.spent_before,
+                .from = file.from,
+                .max_epoch = file.max_epoch,
+                .charged_until = file.started_at}),
       changes_(changes),
-      last_heard_(file.started_at),
+      last_report_(file.started_at),
       last_sign_of_life_(file.started_at) {
   for (const std::filesystem::path& watched : {dir_.report(), dir_.log()}) {
     watches_.push_back(::inotify_add_watch(changes_, watched.c_str(), IN_MODIFY));
@@ -136,10 +138,10 @@ void TrainingProcess::raise_max_epoch(Epoch max_epoch) {
   account_.raise_max_epoch(max_epoch);
 }
 
-std::vector<TimedReport> TrainingProcess::read(double now, bool& more_to_read) {
+TrainingProcess::Reports TrainingProcess::read(double now) {
   ReportReader::Batch batch = reader_.read();
-  more_to_read = more_to_read || batch.more;
-  return timed(std::move(batch), now);
+  const bool more = batch.more;
+  return {.reports = timed(std::move(batch), now), .more = more};
 }
 
 std::vector<TimedReport> TrainingProcess::read_rest(double now) { return timed(reader_.read_rest(), now); }
@@ -152,15 +154,28 @@ std::vector<TimedReport> TrainingProcess::timed(ReportReader::Batch batch, doubl
   return spread(std::move(batch.reports), charged, std::clamp(batch.written_at, std::min(charged, now), now));
 }
 
-void TrainingProcess::heard(std::size_t reports, double now) {
-  seconds_per_report_ = (now - last_heard_) / static_cast<double>(reports);
-  last_heard_ = now;
+void TrainingProcess::reported(std::size_t reports, double now) {
+  seconds_per_report_ = (now - last_report_) / static_cast<double>(reports);
+  last_report_ = now;
+}
+
+void TrainingProcess::hold() {
+  subprocess_.signal_group(SIGSTOP);
+  held_ = true;
+}
+
+void TrainingProcess::go_on(double now) {
+  if (!held_) return;
+  subprocess_.signal_group(SIGCONT);
+  held_ = false;
+  last_report_ = now;  // it could not report meanwhile
 }
 
 void TrainingProcess::end(Ending why, double grace, double now) {
   ending_ = why;
   kill_at_ = now + grace;
   subprocess_.signal_group(SIGTERM);
+  go_on(now);
   keep_limits(now);
 }
 
@@ -177,7 +192,7 @@ void TrainingProcess::keep_limits(double now) {
 
 double TrainingProcess::next_deadline(double report_timeout) const {
   const double sign_of_life = last_sign_of_life_ + kSignOfLifeEvery;
-  if (ending_ == Ending::none) return std::min(sign_of_life, last_heard_ + report_timeout);
+  if (ending_ == Ending::none) return std::min(sign_of_life, last_report_ + report_timeout);
   return killed_ ? sign_of_life : std::min(sign_of_life, kill_at_);
 }
 

@@ -35,8 +35,10 @@ class TrainingProcess {
 
   // Prepares the trial's directory and starts the program. A text if the program cannot be run; throws StoreError if
   // the directory cannot be written. `changes` is the inotify instance that is to hear of its files.
-  static std::variant<std::unique_ptr<TrainingProcess>, std::string> start(
-      const StudySpec& spec, const Assignment& assignment, TrialProgress& progress, double now, int changes);
+  static std::variant<std::unique_ptr<TrainingProcess>, std::string> start(const StudySpec& spec,
+                                                                           const Assignment& assignment,
+                                                                           double now,
+                                                                           int changes);
   ~TrainingProcess();
 
   TrialId trial() const { return trial_; }
@@ -49,15 +51,23 @@ class TrainingProcess {
 
   void raise_max_epoch(Epoch max_epoch);
 
-  // What it has said since the last call. `more_to_read` is set if there is more at once.
-  std::vector<TimedReport> read(double now, bool& more_to_read);
+  // What it has said since the last call.
+  struct Reports {
+    std::vector<TimedReport> reports;
+    bool more = false;  // there is more to be read at once
+  };
+  Reports read(double now);
   std::vector<TimedReport> read_rest(double now);
-  void heard(std::size_t reports, double now);
+  void reported(std::size_t reports, double now);
   double seconds_per_report() const { return seconds_per_report_; }  // lately; 0 before the first
 
   // After a failure, or past the last epoch that is paid for, it may say what it likes.
-  void stop_listening() { deaf_ = true; }
-  bool deaf() const { return deaf_; }
+  void ignore_reports() { reports_ignored_ = true; }
+  bool reports_ignored() const { return reports_ignored_; }
+
+  // Stops the program (SIGSTOP) while it is decided whether the trial is trained on, and lets it go on.
+  void hold();
+  void go_on(double now);
 
   void end(Ending why, double grace, double now);  // SIGTERM to the group; `keep_limits` sees to the rest
   Ending ending() const { return ending_; }
@@ -65,19 +75,15 @@ class TrainingProcess {
 
   // SIGKILL when the grace period is over; a sign of life for a later controller.
   void keep_limits(double now);
-  bool silent_for(double seconds, double now) const { return now - last_heard_ >= seconds; }
+  bool silent_for(double seconds, double now) const { return now - last_report_ >= seconds; }
   double next_deadline(double report_timeout) const;
 
   // Adds a line to the trial's log.
   void note(const std::string& text) const;
 
  private:
-  TrainingProcess(const StudySpec& spec,
-                  const Assignment& assignment,
-                  TrialProgress& progress,
-                  const ProcessFile& file,
-                  Subprocess subprocess,
-                  int changes);
+  TrainingProcess(
+      const StudySpec& spec, const Assignment& assignment, const ProcessFile& file, Subprocess subprocess, int changes);
 
   std::vector<TimedReport> timed(ReportReader::Batch batch, double now);
 
@@ -91,9 +97,10 @@ class TrainingProcess {
   std::vector<int> watches_;
   Ending ending_ = Ending::none;
   bool killed_ = false;
-  bool deaf_ = false;
+  bool reports_ignored_ = false;
+  bool held_ = false;
   double kill_at_ = 0.0;
-  double last_heard_;
+  double last_report_;
   double seconds_per_report_ = 0.0;
   double last_sign_of_life_;
   int warnings_ = 0;

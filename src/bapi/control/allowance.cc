@@ -1,0 +1,227 @@
+#include "bapi/control/allowance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace bapi {
+namespace {
+
+constexpr double kNever = 1e9;  // seconds
+
+// Rounding of a sum of many costs, as a share of the total: 0.1 + 0.2 still pays for 0.3.
+constexpr double kSumSlack = 1e-9;
+
+// A rest of a budget in seconds that rounding left, too short for a clock to advance by, as a share of the total.
+constexpr double kTimeSlack = 1e-12;
+
+constexpr double kMostEpochs = 1e9;
+
+Cost unspent(const History& history) { return history.budget().total() - history.budget().spent(); }
+
+Cost sum_slack(const History& history) { return kSumSlack * history.budget().total(); }
+
+bool counts(const History& history, Meter meter) { return history.spec().budget.meter == meter; }
+
+Epoch whole_epochs(const History& history, Cost money, Cost per_epoch) {
+  const double epochs = std::floor((money + sum_slack(history)) / per_epoch);
+  return static_cast<Epoch>(std::clamp(epochs, 0.0, kMostEpochs));
+}
+
+std::optional<Cost> largest(const Curve& curve) {
+  if (curve.empty()) return std::nullopt;
+  Cost cost = 0.0;
+  for (const Measurement& m : curve.points()) cost = std::max(cost, m.cost);
+  return cost;
+}
+
+std::optional<Cost> cheapest(const Curve& curve) {
+  if (curve.empty()) return std::nullopt;
+  Cost cost = std::numeric_limits<double>::infinity();
+  for (const Measurement& m : curve.points()) cost = std::min(cost, m.cost);
+  return cost;
+}
+
+std::optional<Cost> largest_of_all(const History& history) {
+  std::optional<Cost> cost;
+  for (const Trial& trial : history.trials()) cost = std::max(cost, largest(trial.curve));
+  return cost;
+}
+
+// Epochs that are paid for already and need not be trained again.
+Epoch paid_before(const History& history, const Trial* trial) {
+  return trial && history.spec().checkpoint == Checkpoint::kept ? trial->curve.last_epoch() : 0;
+}
+
+struct Charged {
+  TrialId trial{};
+  Cost cost = 0.0;
+};
+
+std::optional<Charged> charge_of(const Event& fact) {
+  if (const auto* measured = std::get_if<Measured>(&fact)) return Charged{measured->trial, measured->measurement.cost};
+  if (const auto* overhead = std::get_if<Overhead>(&fact)) return Charged{overhead->trial, overhead->cost};
+  return std::nullopt;
+}
+
+// Of trials whose epoch was left out nothing that follows from it is kept either.
+std::vector<Event> without_what_follows(std::span<const Event> facts, const std::vector<bool>& unpaid) {
+  std::vector<Event> kept;
+  std::set<TrialId> cut;
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    const auto* measured = std::get_if<Measured>(&facts[i]);
+    const auto* done = std::get_if<SegmentDone>(&facts[i]);
+    if (measured && unpaid[i]) cut.insert(measured->trial);
+    const bool follows = (measured && cut.contains(measured->trial)) || (done && cut.contains(done->trial));
+    if (!unpaid[i] && !follows) kept.push_back(facts[i]);
+  }
+  return kept;
+}
+
+// Reported units: every epoch in progress costs about the largest of its trial so far.
+bool next_epochs_do_not_fit(const History& history) {
+  if (!counts(history, Meter::reported)) return false;
+  Cost next = 0.0;
+  for (const Trial& trial : history.trials()) {
+    if (trial.segment) next += largest(trial.curve).value_or(0.0);
+  }
+  return next > 0.0 && next > unspent(history) + sum_slack(history);
+}
+
+double seconds_to_deadline(const History& history, const StudyTime& time, double grace) {
+  const std::optional<double> deadline = history.spec().deadline;
+  return deadline ? time.started_at + *deadline - grace - time.now : kNever;
+}
+
+// With what the grace periods of all processes may still need.
+double seconds_to_budget(const History& history, const Running& running) {
+  if (running.rate <= 0.0) return kNever;
+  const Cost total = history.budget().total();
+  const Cost grace = running.rate * history.spec().effective_grace();
+  const Cost left = total - (history.budget().spent() + running.accrued + grace);
+  return left > kTimeSlack * total ? left / running.rate : 0.0;
+}
+
+}  // namespace
+
+std::optional<Cost> epoch_reserve(const History& history, const Trial* trial) {
+  if (counts(history, Meter::epochs)) return 1.0;
+  if (counts(history, Meter::seconds)) return std::nullopt;
+  return trial && !trial->curve.empty() ? largest(trial->curve) : largest_of_all(history);
+}
+
+Epoch payable_until(const History& history, const Trial* trial, Epoch wanted) {
+  const Cost per_epoch = epoch_reserve(history, trial).value_or(0.0);
+  if (per_epoch <= 0.0) return wanted;
+  return std::min(wanted, paid_before(history, trial) + whole_epochs(history, history.budget().remaining(), per_epoch));
+}
+
+Epoch last_payable_epoch(const History& history, const Trial& trial) {
+  const Epoch last = history.spec().epochs.max;
+  const std::optional<Cost> known =
+      counts(history, Meter::seconds) ? cheapest(trial.curve) : epoch_reserve(history, &trial);
+  const Cost per_epoch = known.value_or(0.0);
+  if (per_epoch <= 0.0) return last;
+  const Cost own = trial.segment ? trial.segment->committed() : 0.0;
+  const Epoch payable =
+      paid_before(history, &trial) + whole_epochs(history, history.budget().remaining() + own, per_epoch);
+  return std::clamp(payable, trial.asked_until, last);
+}
+
+Cost reservation(const History& history, const Trial* trial, Epoch until, Cost predicted) {
+  if (counts(history, Meter::seconds)) return predicted;
+  const Epoch epochs = trial ? history.epochs_to_pay(*trial, until) : until;
+  const Cost reserved = epoch_reserve(history, trial).value_or(0.0) * epochs;
+  return counts(history, Meter::epochs) ? reserved : std::max(predicted, reserved);
+}
+
+std::vector<Event> payable_facts(const History& history,
+                                 std::span<const Event> facts,
+                                 const std::set<TrialId>& overdrawn) {
+  if (counts(history, Meter::seconds)) return {facts.begin(), facts.end()};
+  const bool counted = counts(history, Meter::epochs);
+  Cost left = unspent(history);
+  std::set<TrialId> had_theirs = overdrawn;
+  std::vector<bool> unpaid(facts.size(), false);
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    const std::optional<Charged> charge = charge_of(facts[i]);
+    if (!charge) continue;
+    unpaid[i] = counted ? charge->cost > left + sum_slack(history) : had_theirs.contains(charge->trial);
+    if (unpaid[i]) continue;
+    left -= charge->cost;
+    if (left <= 0.0) had_theirs.insert(charge->trial);
+  }
+  return without_what_follows(facts, unpaid);
+}
+
+std::set<TrialId> overdrawn_by(const History& history, std::span<const Event> facts) {
+  std::set<TrialId> trials;
+  if (!counts(history, Meter::reported)) return trials;
+  Cost left = unspent(history);
+  for (const Event& fact : facts) {
+    const std::optional<Charged> charge = charge_of(fact);
+    if (!charge) continue;
+    left -= charge->cost;
+    if (left <= 0.0) trials.insert(charge->trial);
+  }
+  return trials;
+}
+
+bool can_pay(const History& history, Cost price) { return price <= unspent(history) + sum_slack(history); }
+
+bool next_epoch_fits(const History& history, const Trial& trial, const Running& running) {
+  if (counts(history, Meter::epochs) || trial.curve.empty()) return true;
+  const Cost mean = trial.curve.spent() / trial.curve.last_epoch();
+  const Cost next = counts(history, Meter::seconds) ? mean : *largest(trial.curve);
+  return next <= unspent(history) - running.accrued + sum_slack(history);
+}
+
+std::optional<std::string> end_due(const History& history, const Running& running, const StudyTime& time) {
+  if (history.finished()) return std::nullopt;
+  if (history.budget().exhausted() || seconds_to_budget(history, running) <= 0.0) return kBudgetSpent;
+  if (next_epochs_do_not_fit(history)) return kNextEpochDoesNotFit;
+  if (seconds_to_deadline(history, time, history.spec().effective_grace()) <= 0.0) return kDeadlineReached;
+  return std::nullopt;
+}
+
+std::optional<std::string> end_due_between_epochs(const History& history, const StudyTime& time) {
+  if (history.finished()) return std::nullopt;
+  if (history.budget().exhausted()) return kBudgetSpent;
+  if (seconds_to_deadline(history, time, 0.0) <= 0.0) return kDeadlineReached;
+  return std::nullopt;
+}
+
+double seconds_to_end(const History& history, const Running& running, const StudyTime& time) {
+  const double deadline = seconds_to_deadline(history, time, history.spec().effective_grace());
+  return std::max(0.0, std::min(seconds_to_budget(history, running), deadline));
+}
+
+std::optional<double> seconds_left(const History& history, const Running& running, const StudyTime& time) {
+  std::optional<double> seconds;
+  if (running.rate > 0.0) seconds = std::max(0.0, unspent(history) - running.accrued) / running.rate;
+  if (history.spec().deadline) {
+    const double until_deadline = std::max(0.0, seconds_to_deadline(history, time, 0.0));
+    seconds = std::min(seconds.value_or(until_deadline), until_deadline);
+  }
+  return seconds;
+}
+
+bool too_many_failures(const History& history, int failures_before) {
+  return history.failures_in_a_row() - failures_before >= history.spec().max_failures;
+}
+
+std::string failure_advice(const History& history) {
+  std::string last;
+  for (const Trial& trial : history.trials()) {
+    if (trial.state == TrialState::failed) last = trial.failure;
+  }
+  return fmt::format(
+      "{} trials in a row have failed. Fix the training program (`bapi doctor` runs it for three epochs), then run the "
+      "study again; it continues from here. The last failure was: {}",
+      history.failures_in_a_row(),
+      last);
+}
+
+}  // namespace bapi

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bapi/base/clock.h"
+#include "bapi/control/evaluator.h"
+#include "bapi/control/process_account.h"
+#include "bapi/study/spec.h"
+
+namespace bapi {
+
+// ---- What workers say. A worker trains one segment at a time: Ready, any number of WorkerReports, each answered, and
+// then one of the other three.
+
+struct WorkerReady {};  // it has the segment; what was before was start-up
+struct WorkerReport {
+  Epoch epoch = 0;
+  double value = 0.0;             // in the user's direction
+  std::optional<Cost> cost = {};  // stated by the training function
+};
+struct WorkerReturned {};  // the training function ended in order; the worker is free
+struct WorkerRaised {      // the training function failed; the worker is free
+  std::string message = {};
+};
+struct WorkerDied {  // by itself or killed; there is no such worker any more
+  std::string message = {};
+};
+
+struct WorkerMessage {
+  TrialId trial{};
+  double age = 0.0;  // seconds since it was sent
+  std::variant<WorkerReady, WorkerReport, WorkerReturned, WorkerRaised, WorkerDied> what = {};
+};
+
+// What a worker is told after a report.
+struct WorkerAnswer {
+  enum class Kind { go_on, pause, stop, refused };
+  Kind kind = Kind::go_on;
+  Epoch until = 0;           // the end of the segment
+  std::string message = {};  // why the report was refused
+};
+
+std::string_view to_string(WorkerAnswer::Kind kind);  // "continue", "pause", "stop", "error"
+
+// Workers that train segments of trials, known by the trial they have. None of the calls waits but `wait`.
+class WorkerPool {
+ public:
+  virtual ~WorkerPool() = default;
+  virtual void start(const Segment& segment) = 0;                      // a free worker, or a new one
+  virtual void answer(TrialId trial, const WorkerAnswer& answer) = 0;  // its last report
+  virtual void kill(TrialId trial) = 0;                                // its end arrives as WorkerDied
+  virtual std::vector<WorkerMessage> wait(double seconds) = 0;         // in order; empty on timeout
+};
+
+// Trains segments in workers that report every epoch and wait for the answer, so that none runs ahead of what was
+// decided. A report is answered once it is recorded: mid-segment at the next call, at the end of a segment by `start`
+// or `release`. A worker that is released within an epoch may reach its next report within the grace period and is told
+// to pause there; one that has not returned when the grace period is over is killed.
+class WorkerEvaluator : public Evaluator {
+ public:
+  WorkerEvaluator(const StudySpec& spec, WorkerPool& pool, const Clock& clock);
+
+  void start(const Segment& segment) override;
+  void release(TrialId trial) override;
+  std::vector<TrialId> live() const override;
+  std::vector<Event> wait(double seconds) override;
+  Cost accrued() const override;
+  Cost accrual_rate() const override;
+
+ private:
+  struct Worker {
+    Segment segment;
+    ProcessAccount account;
+    bool segment_open = true;
+    bool waits_for_answer = false;
+    bool released = false;
+    std::optional<double> kill_at = {};
+    bool killed = false;
+  };
+
+  void begin(const Segment& segment);
+  void fill_slots();
+  void answer_recorded_reports();
+  void answer(Worker& worker, WorkerAnswer::Kind kind);
+  void tell_to_end(Worker& worker);
+  void keep_limits();
+  double next_kill() const;
+  void take(const WorkerMessage& message);
+  void take_report(Worker& worker, const WorkerReport& report, double at);
+  void refuse(Worker& worker, const Reading& reading, const WorkerReport& report);
+  void conclude(Worker& worker, const std::optional<std::string>& failure, double at);
+  void give(const std::vector<Event>& facts);
+
+  const StudySpec spec_;
+  WorkerPool& pool_;
+  const Clock& clock_;
+  std::map<TrialId, Worker> workers_;  // that have a segment
+  std::deque<Segment> queue_;          // wait for a slot
+  std::vector<Event> facts_;           // not handed out yet
+};
+
+}  // namespace bapi
