@@ -151,5 +151,22 @@ TEST(Listings, DecisionsCarryTheirRule) {
   EXPECT_EQ(rows[5]["event"], "failed");
 }
 
+TEST(Ledger, EpochsPastWhatWasDecidedAreAKindOfTheirOwn) {
+  const TrialId trial{0};
+  const auto measured = [&](Epoch epoch) { return Measured{trial, {epoch, 0.5, 1.0}}; };
+  const std::vector<Event> events = {TrialStarted{.trial = trial, .config = {{0.5}}, .until = 2},
+                                     measured(1),
+                                     measured(2),
+                                     SegmentDone{trial},
+                                     measured(3),
+                                     TrialResumed{.trial = trial, .until = 5},
+                                     measured(4)};
+  std::vector<StoredEvent> log;
+  for (const Event& event : events) log.push_back({.seq = std::ssize(log) + 1, .event = event});
+  std::vector<std::string_view> kinds;
+  for (const Charge& charge : ledger(log)) kinds.push_back(to_string(charge.kind));
+  EXPECT_EQ(kinds, (std::vector<std::string_view>{"epoch", "epoch", "ahead", "epoch"}));
+}
+
 }  // namespace
 }  // namespace bapi

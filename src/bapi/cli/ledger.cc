@@ -36,20 +36,21 @@ int show_ledger(const ListingArguments& arguments) {
 }  // namespace
 
 Command ledger_command() {
-  return {.name = "ledger",
-          .summary = "Every unit of the budget that was spent: on which trial, epoch, kind",
-          .examples =
-              "Examples:\n"
-              "  bapi ledger mlp\n"
-              "  bapi ledger mlp -f json\n\n"
-              "JSON: [{seq, trial, epoch, kind, cost}]. Kinds: epoch (a point on a curve), start-up, repeat (epochs "
-              "trained\nagain), grace (a process being ended), failed. Added up in this order, the costs are "
-              "budget.spent of\nbapi status to the last bit.",
-          .declare = [](Arguments& arguments) -> std::function<int()> {
-            const auto parsed = std::make_shared<ListingArguments>();
-            parsed->declare(arguments);
-            return [parsed] { return show_ledger(*parsed); };
-          }};
+  return {
+      .name = "ledger",
+      .summary = "Every unit of the budget that was spent: on which trial, epoch, kind",
+      .examples =
+          "Examples:\n"
+          "  bapi ledger mlp\n"
+          "  bapi ledger mlp -f json\n\n"
+          "JSON: [{seq, trial, epoch, kind, cost}]. Kinds: epoch (a point on a curve), ahead (the same, trained past "
+          "what\nhad been decided), start-up, repeat (epochs trained again), grace (a process being ended), failed. "
+          "Added up in\nthis order, the costs are budget.spent of bapi status to the last bit.",
+      .declare = [](Arguments& arguments) -> std::function<int()> {
+        const auto parsed = std::make_shared<ListingArguments>();
+        parsed->declare(arguments);
+        return [parsed] { return show_ledger(*parsed); };
+      }};
 }
 
 }  // namespace bapi

@@ -60,6 +60,8 @@ std::string color_of(CostKind kind) {
       return kPurple;
     case CostKind::failed:
       return kVermilion;
+    case CostKind::ahead:
+      return kGrey;
   }
   return kGrey;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "bapi/base/error.h"
 #include "bapi/base/match.h"
@@ -115,14 +116,22 @@ std::string_view to_string(CostKind kind) {
       return word(OverheadKind::grace);
     case CostKind::failed:
       return word(OverheadKind::failed);
+    case CostKind::ahead:
+      return "ahead";
   }
   throw LogicError("unknown kind of cost");
 }
 
 std::vector<Charge> ledger(std::span<const StoredEvent> events) {
   std::vector<Charge> charges;
+  std::map<TrialId, Epoch> decided;  // the end of the trial's last segment
   for (const StoredEvent& stored : events) {
-    if (const std::optional<Charge> charge = charge_of(stored)) charges.push_back(*charge);
+    if (const auto* started = std::get_if<TrialStarted>(&stored.event)) decided[started->trial] = started->until;
+    if (const auto* resumed = std::get_if<TrialResumed>(&stored.event)) decided[resumed->trial] = resumed->until;
+    std::optional<Charge> charge = charge_of(stored);
+    if (!charge) continue;
+    if (charge->kind == CostKind::epoch && charge->epoch > decided[charge->trial]) charge->kind = CostKind::ahead;
+    charges.push_back(*charge);
   }
   return charges;
 }

@@ -30,9 +30,10 @@ std::optional<Best> best(const History& history);
 // ---- The ledger: one row per charge, in the order of the log. Added up in this order, the costs give
 // history.budget().spent() to the last bit.
 
-enum class CostKind { epoch, start_up, repeat, grace, failed };
-inline constexpr std::array<CostKind, 5> kCostKinds = {
-    CostKind::epoch, CostKind::start_up, CostKind::repeat, CostKind::grace, CostKind::failed};
+// `ahead` are epochs that a program trained past what had been decided when it reported them.
+enum class CostKind { epoch, start_up, repeat, grace, failed, ahead };
+inline constexpr std::array<CostKind, 6> kCostKinds = {
+    CostKind::epoch, CostKind::start_up, CostKind::repeat, CostKind::grace, CostKind::failed, CostKind::ahead};
 std::string_view to_string(CostKind kind);
 
 struct Charge {
