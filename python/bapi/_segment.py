@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from dataclasses import dataclass
 from typing import Any, Dict, Iterator, Mapping, Optional, Protocol, Tuple
 
 from ._arguments import number, whole_number
@@ -16,6 +17,19 @@ class Channel(Protocol):
     def directory(self, trial: int) -> str: ...
 
 
+@dataclass(frozen=True)
+class SegmentFields:
+    """What crosses the border of the engine, and that of a process, for a segment."""
+
+    trial: int
+    config: Dict[str, Any]
+    from_epoch: int
+    until: int
+    last_payable: int
+    budget_left: float
+    seed: int
+
+
 class Segment:
     """Epochs `from_epoch + 1` to `until` of one trial, to be trained by you.
 
@@ -23,16 +37,10 @@ class Segment:
     the answer says whether to go on. `epochs` is the loop that follows the answers.
     """
 
-    def __init__(self, channel: Channel, fields: Tuple[Any, ...], max_epochs: int) -> None:
+    def __init__(self, channel: Channel, fields: SegmentFields, max_epochs: int) -> None:
         self._channel = channel
-        self._number: int
-        self._config: Dict[str, Any]
-        self._from: int
-        self._until: int
-        self._last: int
-        self._budget_left: float
-        self._seed: int
-        (self._number, self._config, self._from, self._until, self._last, self._budget_left, self._seed) = fields
+        self._fields = fields
+        self._until = fields.until
         self._max_epochs = max_epochs
         self._advice = "continue"
         self._directory: Optional[pathlib.Path] = None
@@ -40,17 +48,17 @@ class Segment:
     @property
     def number(self) -> int:
         """The number of the trial: 0, 1, 2, ..."""
-        return self._number
+        return self._fields.trial
 
     @property
     def config(self) -> Dict[str, Any]:
         """The values of the parameters that apply."""
-        return dict(self._config)
+        return dict(self._fields.config)
 
     @property
     def from_epoch(self) -> int:
         """The last epoch that is known of the trial; 0 for a new one."""
-        return self._from
+        return self._fields.from_epoch
 
     @property
     def until(self) -> int:
@@ -65,18 +73,18 @@ class Segment:
     @property
     def budget_left(self) -> float:
         """What was left of the study's budget when the segment was handed out."""
-        return self._budget_left
+        return self._fields.budget_left
 
     @property
     def seed(self) -> int:
         """A seed of the trial's own, below 2**31; the same whenever the trial is continued."""
-        return self._seed
+        return self._fields.seed
 
     @property
     def directory(self) -> pathlib.Path:
         """The directory of the trial."""
         if self._directory is None:
-            self._directory = pathlib.Path(self._channel.directory(self._number))
+            self._directory = pathlib.Path(self._channel.directory(self._fields.trial))
         return self._directory
 
     @property
@@ -97,7 +105,7 @@ class Segment:
         """
         price = None if cost is None else number(cost, "cost")
         self._advice, self._until = self._channel.report(
-            self._number, whole_number(epoch, "epoch"), number(value, "value"), price
+            self._fields.trial, whole_number(epoch, "epoch"), number(value, "value"), price
         )
         return self._advice
 
@@ -107,14 +115,14 @@ class Segment:
         `start` is the last epoch that your checkpoint holds, if that is not `from_epoch`. One that is older is paid
         for again; an epoch that was saved but not reported any more is trained again.
         """
-        first = self._from if start is None else min(whole_number(start, "start"), self._from)
+        first = self._fields.from_epoch if start is None else min(whole_number(start, "start"), self._fields.from_epoch)
         for epoch in range(first + 1, self._max_epochs + 1):
             if self._advice != "continue":
                 return
             yield epoch
 
     def __repr__(self) -> str:
-        return f"Segment(trial {self._number}, epochs {self._from + 1} to {self._until}, {dict(self._config)})"
+        return f"Segment(trial {self._fields.trial}, epochs {self._fields.from_epoch + 1} to {self._until}, {dict(self._fields.config)})"
 
 
 def failure_text(error: BaseException) -> str:

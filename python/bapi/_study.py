@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _core
 from ._arguments import number, whole_number
-from ._segment import Segment, config_text
+from ._segment import Segment, SegmentFields, config_text
 from ._space import Space, space_parts
 from ._tables import Picture, Table, curve_svg, html_table
 
@@ -205,12 +205,12 @@ class Study:
             max_failures=max_failures,
             grace=grace,
         )
-        self._take(*_core.Study.drive(spec, root, False))
+        self._take(*_core.Study.drive(spec, root))
 
     @classmethod
-    def _driven(cls, spec: "_core.Spec", root: Optional[str], can_cut: bool) -> "Study":
+    def _driven(cls, spec: "_core.Spec", root: Optional[str]) -> "Study":
         study = cls.__new__(cls)
-        study._take(*_core.Study.drive(spec, root, can_cut))
+        study._take(*_core.Study.drive(spec, root))
         return study
 
     def _take(self, core: "_core.Study", notes: List[str]) -> None:
@@ -229,7 +229,7 @@ class Study:
         There is none when the study has `finished`, or when as many segments as it has workers are out.
         """
         fields = self._core.ask()
-        return None if fields is None else Segment(self, fields, self._about["max_epochs"])
+        return None if fields is None else Segment(self, SegmentFields(**fields), self._about["max_epochs"])
 
     def report(self, trial: int, epoch: int, value: float, cost: Optional[float] = None) -> Tuple[str, int]:
         """Tells an epoch of a trial that is out: (answer, end of the segment). `Segment.report` is the usual way."""

@@ -90,7 +90,7 @@ def tune(
     )
     if not callable(train):
         raise _core.InvalidInput(f"train: found {train!r}, expected a function that takes a trial")
-    study = Study._driven(spec, root, can_cut=workers > 1)
+    study = Study._driven(spec, root)
     display = progress_of(study, progress)
     try:
         if workers == 1:
@@ -99,9 +99,13 @@ def tune(
         else:
             from ._workers import train_in_workers
 
-            train_in_workers(study, train, workers, display)
+            end, reason = train_in_workers(study, train, display)
+            if end == "interrupted":
+                raise KeyboardInterrupt
+            if end == "too many failures":
+                raise TooManyFailures(reason)
         display.finish()
-        if study._core.gave_up():
+        if workers == 1 and study._core.gave_up():
             raise TooManyFailures(study.reason)
     except KeyboardInterrupt:
         study._core.pause("interrupted")
@@ -149,11 +153,11 @@ def _train_here(study: Study, train: Callable[[Segment], Any], display: Progress
         try:
             train(segment)
         except Exception as error:
-            if study._core.is_out(segment.number):
+            if study._core.is_handed_out(segment.number):
                 study.fail(segment.number, failure_text(error))
         else:
             ctrl_c.check()
-            if study._core.is_out(segment.number):
+            if study._core.is_handed_out(segment.number):
                 study.complete(segment.number)
         display.update()
 

@@ -1,4 +1,7 @@
-"""Training in processes of their own: one study, several workers."""
+"""Training in processes of their own: one study, several workers.
+
+The loop, its limits and its accounts are those of the engine; here processes are started, talked to and ended.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,34 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import time
+from dataclasses import dataclass
 from multiprocessing import connection, resource_tracker
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import _core
 from ._progress import Progress
-from ._segment import Segment, failure_text
+from ._segment import Segment, SegmentFields, failure_text
 from ._study import Study
 
-_TICK = 0.2  # seconds between two looks at the display
+
+@dataclass(frozen=True)
+class _Task:
+    """What a worker is to train."""
+
+    fields: SegmentFields
+    directory: str
+    max_epochs: int
+
+
+@dataclass(frozen=True)
+class _Message:
+    """What a worker says: the name of a `_core.WorkerMessage`, when it was sent, and its parts."""
+
+    kind: str
+    sent: float
+    parts: Tuple[Any, ...] = ()
 
 
 class _Pipe:
@@ -28,11 +49,11 @@ class _Pipe:
         self._directory = directory
 
     def report(self, trial: int, epoch: int, value: float, cost: Optional[float]) -> Tuple[str, int]:
-        self._end.send(("report", epoch, value, cost, time.monotonic()))
-        answer, detail = self._end.recv()
+        self._end.send(_Message("report", time.monotonic(), (epoch, value, cost)))
+        answer, until, message = self._end.recv()
         if answer == "error":
-            raise _core.InvalidInput(detail)
-        return answer, detail
+            raise _core.InvalidInput(message)
+        return answer, until
 
     def directory(self, trial: int) -> str:
         return self._directory
@@ -47,20 +68,19 @@ def _work(end: "connection.Connection", parent: int, train: Callable[[Segment], 
         task = end.recv()
         if task is None:
             return
-        fields, directory, max_epochs = task
-        end.send(("ready",))
-        segment = Segment(_Pipe(end, directory), fields, max_epochs)
+        end.send(_Message("ready", time.monotonic()))
+        segment = Segment(_Pipe(end, task.directory), task.fields, task.max_epochs)
         try:
             train(segment)
         except Exception as error:
-            end.send(("failed", failure_text(error)))
+            end.send(_Message("raised", time.monotonic(), (failure_text(error),)))
         else:
-            end.send(("done",))
+            end.send(_Message("returned", time.monotonic()))
 
 
 @contextlib.contextmanager
 def _ctrl_c_blocked() -> Iterator[None]:
-    """A process that is started here is deaf to Ctrl-C from its first instruction on."""
+    """A process that is started here ignores Ctrl-C from its first instruction on."""
     resource_tracker.ensure_running()  # starting it would let Ctrl-C through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -87,6 +107,7 @@ class _Worker:
         self.end, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(theirs, os.getpid(), train), daemon=True)
         self.started = False  # it has said something
+        self.killed = False
         try:
             with _ctrl_c_blocked():
                 self.process.start()
@@ -97,170 +118,143 @@ class _Worker:
             ) from error
         theirs.close()
         self.trial: Optional[int] = None
-        self.told_to_end: Optional[float] = None  # when its trial was told to pause or stop
 
-    def give(self, fields: Tuple[Any, ...], directory: str, max_epochs: int) -> None:
-        self.trial = fields[0]
-        self.told_to_end = None
-        self.end.send((fields, directory, max_epochs))
+    def send(self, message: Any) -> None:
+        """To a worker that is gone nothing is said; its end is noticed by the sentinel."""
+        with contextlib.suppress(OSError, ValueError):
+            self.end.send(message)
+
+    def how_it_ended(self) -> str:
+        code = self.process.exitcode
+        return f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
 
 
-class _Crew:
-    """The workers of one study, and what they say."""
+class WorkerPool:
+    """The workers of one study, as the engine's loop uses them."""
 
-    def __init__(self, study: Study, train: Callable[[Segment], Any], size: int, display: Progress) -> None:
+    def __init__(self, study: Study, train: Callable[[Segment], Any]) -> None:
         self._study = study
         self._train = train
-        self._size = size
-        self._display = display
         self._workers: List[_Worker] = []
-        self._interrupted = False
-        self._news = True  # something happened since there was nothing to hand out
+        self.interrupted = False
+        """Ctrl-C was pressed."""
 
-    def run(self) -> None:
-        try:
-            while self._hand_out():
-                self._listen(min(_TICK, self._study._core.seconds_to_limit()))
-                self._kill_the_deaf()
-                if self._study._core.seconds_to_limit() <= 0.0:
-                    self._cut("the budget is spent or the deadline is reached")
-        except KeyboardInterrupt:
-            self._interrupted = True
-            self._wind_down()
-            raise
-        finally:
-            self._dismiss()
+    def start(self, record: Dict[str, Any]) -> None:
+        """Gives a segment to a free worker, or to a new one."""
+        fields = SegmentFields(**record)
+        worker = next((worker for worker in self._workers if worker.trial is None), None)
+        if worker is None:
+            worker = _Worker(self._train)
+            self._workers.append(worker)
+        worker.trial = fields.trial
+        worker.send(_Task(fields, self._study.directory(fields.trial), self._study._about["max_epochs"]))
 
-    def _busy(self) -> List[_Worker]:
-        return [worker for worker in self._workers if worker.trial is not None]
+    def answer(self, trial: int, answer: str, until: int, message: str) -> None:
+        """Answers the last report of a trial."""
+        self._worker_of(trial).send((answer, until, message))
 
-    def _hand_out(self) -> bool:
-        """Gives every free worker a segment; False when nothing runs and nothing will."""
-        while self._news and len(self._busy()) < self._size:
-            fields = self._study._core.ask()
-            if fields is None:
-                self._news = False
-                break
-            idle = next((worker for worker in self._workers if worker.trial is None), None)
-            if idle is None:
-                idle = _Worker(self._train)
-                self._workers.append(idle)
-            idle.give(fields, self._study.directory(fields[0]), self._study._about["max_epochs"])
-        return bool(self._busy())
+    def kill(self, trial: int) -> None:
+        """Ends the worker of a trial."""
+        worker = self._worker_of(trial)
+        worker.killed = True
+        worker.process.kill()
 
-    def _listen(self, seconds: float) -> None:
+    def wait(self, seconds: float) -> List["_core.WorkerMessage"]:
+        """What workers say within a time; at once if there is something."""
         by_handle: Dict[Any, _Worker] = {}
         for worker in self._workers:
             by_handle[worker.end] = worker
             by_handle[worker.process.sentinel] = worker
-        gone = []
-        for handle in connection.wait(list(by_handle), max(0.0, seconds)):
+        if not by_handle:
+            time.sleep(min(seconds, 1.0))
+            return []
+        messages: List[_core.WorkerMessage] = []
+        ended = []
+        for handle in connection.wait(list(by_handle), seconds):
             worker = by_handle[handle]
             if handle is worker.end:
-                self._hear(worker)
+                messages += self._read(worker)
             else:
-                gone.append(worker)
-        for worker in gone:
-            self._bury(worker)
-        self._display.update()
+                ended.append(worker)
+        for worker in ended:
+            messages += self._read(worker)
+            messages += self._remove(worker)
+        return messages
 
-    def _hear(self, worker: _Worker) -> None:
-        try:
-            while worker.end.poll():
-                self._answer(worker, worker.end.recv())
-        except (EOFError, ConnectionError):
-            pass  # its end is noticed by the sentinel
-
-    def _answer(self, worker: _Worker, message: Tuple[Any, ...]) -> None:
-        self._news = True
-        core, trial = self._study._core, worker.trial
-        if trial is None:
-            return
-        if message[0] == "ready":
-            worker.started = True
-            core.ready(trial)
-        elif message[0] == "report":
-            answer = self._take_report(trial, *message[1:])
-            if answer[0] in ("pause", "stop"):
-                worker.told_to_end = time.monotonic()
-            worker.end.send(answer)
-        elif message[0] == "failed":
-            worker.trial = None
-            if core.is_out(trial):
-                core.fail(trial, message[1])
-        elif message[0] == "done":
-            worker.trial = None
-            if core.is_out(trial):
-                core.complete(trial)
-
-    def _take_report(self, trial: int, epoch: int, value: float, cost: Optional[float], sent: float) -> Tuple[Any, Any]:
-        core = self._study._core
-        try:
-            advice, until = core.report(trial, epoch, value, cost, time.monotonic() - sent)
-        except _core.InvalidInput as error:
-            return "error", str(error)
-        if self._interrupted and advice == "continue":
-            core.put_back(trial, "interrupted")
-            return "pause", until
-        return advice, until
-
-    def _bury(self, worker: _Worker) -> None:
-        """A worker that died by itself has failed its trial; if it never came to train, every other one would."""
-        self._news = True
-        self._hear(worker)
-        worker.process.join()
-        self._workers.remove(worker)
-        if worker.trial is not None and self._study._core.is_out(worker.trial):
-            code = worker.process.exitcode
-            how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-            if not worker.started:
-                self._study.put_back(worker.trial, "its worker did not start")
-                raise _core.Error(
-                    f"a worker process ended with {how} before it could train; its output says why. With workers > 1 "
-                    'the script needs `if __name__ == "__main__":` around bapi.tune, and the training function has to '
-                    "be in a module that can be imported"
-                )
-            self._study.fail(worker.trial, f"the worker process ended with {how}")
-
-    def _kill_the_deaf(self) -> None:
-        """A function that goes on long after it was told to end gives up its worker."""
-        limit = time.monotonic() - self._study._about["grace"]
-        self._kill([w for w in self._busy() if w.told_to_end is not None and w.told_to_end < limit], 0.0)
-
-    def _wind_down(self) -> None:
-        """Workers may reach their next report within the grace period, and are told to pause there."""
-        end = time.monotonic() + self._study._about["grace"]
-        while self._busy() and time.monotonic() < end:
-            self._listen(min(_TICK, end - time.monotonic()))
-
-    def _cut(self, reason: str) -> None:
-        self._kill(self._busy(), self._study._about["effective_grace"])
-        self._study._core.finish(reason)
-
-    def _kill(self, workers: List[_Worker], grace: float) -> None:
-        for worker in workers:
-            worker.process.terminate()
-        end = time.monotonic() + grace
-        for worker in workers:
-            worker.process.join(max(0.0, end - time.monotonic()))
+    def close(self) -> None:
+        """Ends all workers: those that train are killed, the others told to end."""
+        for worker in self._workers:
+            if worker.trial is None:
+                worker.send(None)
+            else:
+                worker.process.kill()
+        for worker in self._workers:
+            worker.process.join(1.0)
             if worker.process.is_alive():
                 worker.process.kill()
                 worker.process.join()
-            self._workers.remove(worker)
-            self._news = True
-
-    def _dismiss(self) -> None:
-        self._kill(self._busy(), 0.0)
-        for worker in self._workers:
-            with contextlib.suppress(OSError, ValueError):
-                worker.end.send(None)
-        for worker in self._workers:
-            worker.process.join(1.0)
-        self._kill([worker for worker in self._workers if worker.process.is_alive()], 0.0)
         self._workers.clear()
 
+    def _worker_of(self, trial: int) -> _Worker:
+        return next(worker for worker in self._workers if worker.trial == trial)
 
-def train_in_workers(study: Study, train: Callable[[Segment], Any], size: int, display: Progress) -> None:
-    """Runs the study to its end with `size` processes."""
+    def _read(self, worker: _Worker) -> List["_core.WorkerMessage"]:
+        messages = []
+        with contextlib.suppress(EOFError, ConnectionError):  # its end is noticed by the sentinel
+            while worker.end.poll():
+                message = worker.end.recv()
+                worker.started = True
+                trial, age = worker.trial, time.monotonic() - message.sent
+                if message.kind in ("returned", "raised"):
+                    worker.trial = None
+                if trial is not None:
+                    messages.append(getattr(_core.WorkerMessage, message.kind)(trial, age, *message.parts))
+        return messages
+
+    def _remove(self, worker: _Worker) -> List["_core.WorkerMessage"]:
+        """A worker that ended by itself has failed its trial; if it never came to train, every other one would."""
+        worker.process.join()
+        self._workers.remove(worker)
+        if not worker.started and not worker.killed:
+            raise _core.Error(
+                f"a worker process ended with {worker.how_it_ended()} before it could train; its output says why. With "
+                'workers > 1 the script needs `if __name__ == "__main__":` around bapi.tune, and the training function '
+                "has to be in a module that can be imported"
+            )
+        if worker.trial is None:
+            return []
+        return [_core.WorkerMessage.died(worker.trial, f"the worker process ended with {worker.how_it_ended()}")]
+
+
+@contextlib.contextmanager
+def _ctrl_c_noted(pool: WorkerPool) -> Iterator[None]:
+    """Ctrl-C lets the workers reach their next report; pressed again, it ends at once.
+
+    Does nothing in threads, which get no signals, and where the program has a handler of its own.
+    """
+
+    def note(number: int, frame: Any) -> None:
+        if pool.interrupted:
+            signal.default_int_handler(number, frame)
+        pool.interrupted = True
+
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def train_in_workers(study: Study, train: Callable[[Segment], Any], display: Progress) -> Tuple[str, str]:
+    """Runs the study to its end in as many processes as it has workers: how it ended, and why."""
     _refuse_what_workers_cannot_import(train)
-    _Crew(study, train, size, display).run()
+    pool = WorkerPool(study, train)
+    try:
+        with _ctrl_c_noted(pool):
+            return _core.tune_in_workers(study._core, pool, display.update)
+    finally:
+        pool.close()

@@ -38,5 +38,6 @@ PYBIND11_MODULE(_core, module) {
   bind_errors(module);
   bind_specification(module);
   bind_study(module);
+  bind_workers(module);
   bind_models(module);
 }

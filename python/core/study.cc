@@ -5,7 +5,6 @@
 #include "bapi/base/file.h"
 #include "bapi/base/match.h"
 #include "bapi/cli/insight_input.h"
-#include "bapi/process/command.h"
 #include "bapi/report/plots.h"
 #include "bapi/report/reasons.h"
 #include "bapi/report/summary.h"
@@ -13,6 +12,7 @@
 #include "bapi/study/codec.h"
 #include "bindings.h"
 #include "convert.h"
+#include "segment_record.h"
 #include "study_handle.h"
 
 namespace bapi::python {
@@ -24,19 +24,17 @@ namespace {
 using FreeGil = py::gil_scoped_release;
 using bapi::python::to_python;
 
-py::tuple drive(const StudySpec& spec, const std::optional<std::string>& root, bool can_cut) {
+py::tuple drive(const StudySpec& spec, const std::optional<std::string>& root) {
   std::vector<std::string> notes;
   std::unique_ptr<StudyHandle> handle;
   {
     const FreeGil free;
-    const AskTellOptions options{.cut = can_cut ? AskTellOptions::Cut::any_time : AskTellOptions::Cut::between_epochs};
-    handle =
-        StudyHandle::drive(spec, root ? std::optional<std::filesystem::path>(*root) : std::nullopt, options, notes);
+    handle = StudyHandle::drive(spec, root ? std::optional<std::filesystem::path>(*root) : std::nullopt, notes);
   }
   return py::make_tuple(std::move(handle), notes);
 }
 
-// (trial, config, from, until, last payable epoch, budget left, seed), or None.
+// The fields of a segment, or None.
 py::object ask(StudyHandle& study) {
   std::optional<Segment> segment;
   {
@@ -44,25 +42,17 @@ py::object ask(StudyHandle& study) {
     segment = study.with_loop([](AskTell& loop) { return loop.ask(); });
   }
   if (!segment) return py::none();
-  return py::make_tuple(index(segment->trial),
-                        to_python(segment->config, study.spec().space),
-                        study.spec().checkpoint == Checkpoint::kept ? segment->from : 0,
-                        segment->until,
-                        segment->max_epoch,
-                        segment->budget_left,
-                        trial_seed(study.spec(), segment->trial));
+  return segment_record(study.spec(), *segment);
 }
 
 // (advice, until).
-py::tuple report(
-    StudyHandle& study, std::int64_t trial, Epoch epoch, double value, std::optional<Cost> cost, double waited) {
+py::tuple report(StudyHandle& study, std::int64_t trial, Epoch epoch, double value, std::optional<Cost> cost) {
   Advice advice = Advice::stop;
   Epoch until = 0;
   {
     const FreeGil free;
-    study.with_loop([&](AskTell& loop) {
-      advice = loop.report(TrialId{trial}, {.epoch = epoch, .value = value, .cost = cost, .waited = waited});
-    });
+    study.with_loop(
+        [&](AskTell& loop) { advice = loop.report(TrialId{trial}, {.epoch = epoch, .value = value, .cost = cost}); });
     study.with_history([&](const History& history) { until = history.trial(TrialId{trial}).until; });
   }
   const std::string_view text = to_string(advice);
@@ -121,8 +111,6 @@ py::dict about(StudyHandle& study) {
   record["workers"] = spec.workers;
   record["seed"] = spec.seed;
   record["policy"] = spec.policy.name;
-  record["grace"] = spec.grace;
-  record["effective_grace"] = spec.effective_grace();
   py::list names;
   for (const Param& param : spec.space.params()) names.append(param.name);
   record["parameters"] = names;
@@ -339,30 +327,23 @@ auto on_loop(Use use) {
 void bind_loop(py::class_<StudyHandle>& study) {
   using Number = std::int64_t;
   using Text = const std::string&;
-  study.def_static("drive", &drive, py::arg("spec"), py::arg("root"), py::arg("can_cut"))
+  study.def_static("drive", &drive, py::arg("spec"), py::arg("root"))
       .def("ask", &ask)
-      .def("report",
-           &report,
-           py::arg("trial"),
-           py::arg("epoch"),
-           py::arg("value"),
-           py::arg("cost") = py::none(),
-           py::arg("waited") = 0.0)
+      .def("report", &report, py::arg("trial"), py::arg("epoch"), py::arg("value"), py::arg("cost") = py::none())
       .def("adopt", &adopt)
       .def("charge",
            on_loop<Number, Cost>([](AskTell& loop, Number trial, Cost cost) { loop.charge(TrialId{trial}, cost); }))
-      .def("ready", on_loop<Number>([](AskTell& loop, Number trial) { loop.ready(TrialId{trial}); }))
       .def("fail", on_loop<Number, Text>([](AskTell& loop, Number trial, Text why) { loop.fail(TrialId{trial}, why); }))
       .def("complete", on_loop<Number>([](AskTell& loop, Number trial) { loop.complete(TrialId{trial}); }))
       .def("put_back",
            on_loop<Number, Text>([](AskTell& loop, Number trial, Text why) { loop.put_back(TrialId{trial}, why); }))
       .def("pause", on_loop<Text>([](AskTell& loop, Text why) { loop.pause(why); }))
       .def("finish", on_loop<Text>([](AskTell& loop, Text why) { loop.finish(why); }))
-      .def("is_out", on_loop<Number>([](AskTell& loop, Number trial) { return loop.is_out(TrialId{trial}); }))
+      .def("is_handed_out",
+           on_loop<Number>([](AskTell& loop, Number trial) { return loop.is_handed_out(TrialId{trial}); }))
       .def("ended", on_loop([](AskTell& loop) { return loop.ended(); }))
       .def("gave_up", on_loop([](AskTell& loop) { return loop.gave_up(); }))
       .def("end_reason", on_loop([](AskTell& loop) { return loop.end_reason(); }))
-      .def("seconds_to_limit", on_loop([](AskTell& loop) { return loop.seconds_to_limit(); }))
       .def("close", [](StudyHandle& self) {
         const FreeGil free;
         self.close();

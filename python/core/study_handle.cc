@@ -13,7 +13,6 @@ namespace bapi::python {
 
 std::unique_ptr<StudyHandle> StudyHandle::drive(const StudySpec& spec,
                                                 const std::optional<std::filesystem::path>& root,
-                                                AskTellOptions options,
                                                 std::vector<std::string>& notes) {
   spec.validate();
   std::unique_ptr<Policy> policy = make_policy(spec.policy);
@@ -30,7 +29,7 @@ std::unique_ptr<StudyHandle> StudyHandle::drive(const StudySpec& spec,
   }
   handle->policy_ = std::move(policy);
   handle->session_ = std::make_unique<Session>(*handle->store_, *handle->policy_, handle->clock_);
-  handle->loop_ = std::make_unique<AskTell>(*handle->session_, handle->clock_, options);
+  handle->loop_ = std::make_unique<AskTell>(*handle->session_, handle->clock_);
   return handle;
 }
 
@@ -66,6 +65,13 @@ void StudyHandle::abandon() {
 AskTell& StudyHandle::loop() {
   require(loop_ != nullptr, "this study is only looked at; bapi.tune and bapi.Study go on with it");
   return *loop_;
+}
+
+TuneSummary StudyHandle::tune(WorkerPool& workers, const TuneOptions& options) {
+  check_process();
+  loop();
+  WorkerEvaluator evaluator(spec(), workers, clock_);
+  return bapi::tune(*session_, evaluator, clock_, options);
 }
 
 const History& StudyHandle::history() {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "bapi/control/ask_tell.h"
+#include "bapi/control/tune.h"
+#include "bapi/control/worker_evaluator.h"
 #include "bapi/policy/policy.h"
 #include "bapi/store/store.h"
 #include "bapi/store/study_lock.h"
@@ -24,7 +26,6 @@ class StudyHandle {
   // `notes` gets what was changed in a study that exists.
   static std::unique_ptr<StudyHandle> drive(const StudySpec& spec,
                                             const std::optional<std::filesystem::path>& root,
-                                            AskTellOptions options,
                                             std::vector<std::string>& notes);
   // Looks at the study that `text` names, as the program would.
   static std::unique_ptr<StudyHandle> look(const std::string& text);
@@ -48,6 +49,10 @@ class StudyHandle {
     const std::lock_guard guard(mutex_);
     return use(history());
   }
+
+  // Runs the study to its end in workers, without keeping other threads from looking at it meanwhile: that is for
+  // callbacks of the loop. InvalidInput if the study is only looked at.
+  TuneSummary tune(WorkerPool& workers, const TuneOptions& options);
 
   const StudySpec& spec() const { return store_->spec(); }
   StudyView view();  // a copy, for everything that takes longer

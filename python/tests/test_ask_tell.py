@@ -145,9 +145,22 @@ def test_a_unit_of_ones_own_needs_a_cost():
 
 
 def test_costs_that_are_given_count_as_seconds():
-    study = study_of(budget="100s")
-    study.ask().report(1, 0.5, cost=40)
-    assert 40 <= study.spent < 41
+    study = study_of(budget="100s", policy="random")
+    segment = study.ask()
+    for epoch, cost in enumerate([0.1, 40, 1e-7], 1):
+        segment.report(epoch, 0.5, cost=cost)
+    study.put_back(segment.number)
+    study.ask().report(4, 0.5, cost=5)
+    assert study.trials[segment.number].costs == [0.1, 40, 1e-7, 5], "to the last bit, also of a resumed trial"
+
+
+def test_costs_that_would_make_the_sum_infinite_are_refused():
+    study = study_of(budget="12 usd")
+    segment = study.ask()
+    for cost in (1e308, float("inf"), float("nan")):
+        with pytest.raises(bapi.InvalidInput, match="at most 1e\\+15"):
+            segment.report(1, 0.5, cost=cost)
+    assert study.spent == 0
 
 
 def test_a_trial_that_is_put_back_is_handed_out_first():

@@ -13,6 +13,7 @@ from conftest import quality
 import bapi
 
 SPACE = {"lr": bapi.Float(1e-6, 1, log=True), "units": bapi.Int(16, 256), "opt": ["sgd", "adam"]}
+KILL_LATENCY = 0.25  # seconds per worker: kKillLatency of bapi/control/allowance.h
 LOOP = {"space": SPACE, "budget": "200 epochs", "max_epochs": 9, "policy": "hyperband"}
 
 
@@ -96,8 +97,9 @@ def test_seconds_are_the_time_it_takes():
     study = bapi.tune(sleeps, **{**LOOP, "budget": 1.0, "policy": "bapi"})
     took = time.monotonic() - begin
     assert study.state == "finished"
-    assert study.spent <= 1.05
-    assert study.spent == pytest.approx(took, abs=0.25)
+    assert study.spent <= took, "no second is charged twice"
+    longest = max(cost for trial in study.trials for cost in trial.costs)
+    assert study.spent - longest <= 1.0, "no epoch is begun after the end"
 
 
 def test_ctrl_c_pauses_and_the_same_call_resumes(tmp_path, capsys):
@@ -215,10 +217,8 @@ if __name__ == "__main__":
                       policy="random")
     print(study.state, study.reason)
 """
-    begin = time.monotonic()
     assert "finished the budget is spent" in run_script(script)
-    assert time.monotonic() - begin < 20
-    assert bapi.open_study(tmp_path / "s.bapi").spent <= 3.2
+    assert bapi.open_study(tmp_path / "s.bapi").spent <= 3 + 2 * KILL_LATENCY
 
 
 def test_a_function_that_goes_on_after_pause_loses_its_worker(run_script, tmp_path):

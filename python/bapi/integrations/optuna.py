@@ -262,7 +262,7 @@ class Planner:
         del self._threads[trial.number], self._told[trial.number]
         if not trial.intermediate_values and values and segment.advice == "continue":
             segment.report(1, values[0])
-        if not self._study._core.is_out(segment.number):
+        if not self._study._core.is_handed_out(segment.number):
             return
         if state == TrialState.FAIL:
             self._study.fail(segment.number, "the objective raised an exception or returned no number")

@@ -1,0 +1,104 @@
+#include <pybind11/functional.h>
+#include <pybind11/stl.h>
+
+#include <atomic>
+
+#include "bapi/control/tune.h"
+#include "bapi/control/worker_evaluator.h"
+#include "bindings.h"
+#include "segment_record.h"
+#include "study_handle.h"
+
+namespace bapi::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// The workers of the class WorkerPool of bapi/_workers.py. The loop runs without the interpreter's lock; every call
+// here takes it.
+class PythonWorkers : public WorkerPool {
+ public:
+  PythonWorkers(py::object pool, const StudySpec& spec) : pool_(std::move(pool)), spec_(spec) {}
+
+  void start(const Segment& segment) override {
+    const py::gil_scoped_acquire lock;
+    pool_.attr("start")(segment_record(spec_, segment));
+  }
+
+  void answer(TrialId trial, const WorkerAnswer& answer) override {
+    const py::gil_scoped_acquire lock;
+    pool_.attr("answer")(index(trial), std::string(to_string(answer.kind)), answer.until, answer.message);
+  }
+
+  void kill(TrialId trial) override {
+    const py::gil_scoped_acquire lock;
+    pool_.attr("kill")(index(trial));
+  }
+
+  std::vector<WorkerMessage> wait(double seconds) override {
+    const py::gil_scoped_acquire lock;
+    std::vector<WorkerMessage> messages = pool_.attr("wait")(seconds).cast<std::vector<WorkerMessage>>();
+    interrupted_ = pool_.attr("interrupted").cast<bool>();
+    return messages;
+  }
+
+  const std::atomic<bool>* interrupted() const { return &interrupted_; }
+
+ private:
+  py::object pool_;
+  const StudySpec& spec_;
+  std::atomic<bool> interrupted_ = false;
+};
+
+const char* to_text(TuneEnd end) {
+  switch (end) {
+    case TuneEnd::finished:
+      return "finished";
+    case TuneEnd::interrupted:
+      return "interrupted";
+    case TuneEnd::too_many_failures:
+      return "too many failures";
+  }
+  return "";
+}
+
+// (how it ended, why). Nobody else has the study while the loop runs.
+py::tuple tune_in_workers(StudyHandle& study, const py::object& pool, const py::function& observe) {
+  PythonWorkers workers(pool, study.spec());
+  TuneSummary summary;
+  {
+    const py::gil_scoped_release free;
+    summary =
+        study.tune(workers, {.interrupt = workers.interrupted(), .observer = [&](const Session&, const Evaluator&) {
+                               const py::gil_scoped_acquire lock;
+                               observe();
+                             }});
+  }
+  return py::make_tuple(to_text(summary.end), summary.reason);
+}
+
+template <typename What>
+WorkerMessage message(std::int64_t trial, double age, const What& what) {
+  return {.trial = TrialId{trial}, .age = age, .what = what};
+}
+
+}  // namespace
+
+void bind_workers(py::module_& module) {
+  using Number = std::int64_t;
+  py::class_<WorkerMessage>(module, "WorkerMessage")
+      .def_static("ready", [](Number trial, double age) { return message(trial, age, WorkerReady{}); })
+      .def_static("report",
+                  [](Number trial, double age, Epoch epoch, double value, std::optional<Cost> cost) {
+                    return message(trial, age, WorkerReport{.epoch = epoch, .value = value, .cost = cost});
+                  })
+      .def_static("returned", [](Number trial, double age) { return message(trial, age, WorkerReturned{}); })
+      .def_static(
+          "raised",
+          [](Number trial, double age, const std::string& why) { return message(trial, age, WorkerRaised{why}); })
+      .def_static("died", [](Number trial, const std::string& how) { return message(trial, 0.0, WorkerDied{how}); });
+  module.def("tune_in_workers", &tune_in_workers, py::arg("study"), py::arg("pool"), py::arg("observe"));
+}
+
+}  // namespace bapi::python
