@@ -17,7 +17,7 @@ class ScriptedWorkers : public WorkerPool {
  public:
   struct Script {
     // The report of an epoch; nullopt: the function returns before it.
-    std::function<std::optional<WorkerReport>(const Segment& segment, Epoch epoch)> report;
+    std::function<std::optional<WorkerReport>(const Segment& segment, Epoch epoch)> report = {};
     double seconds_per_epoch = 0.01;
     bool obeys = true;  // returns when it is told to end
     Checkpoint checkpoint = Checkpoint::kept;
