@@ -53,7 +53,7 @@ py::tuple report(StudyHandle& study, std::int64_t trial, Epoch epoch, double val
     const FreeGil free;
     study.with_loop(
         [&](AskTell& loop) { advice = loop.report(TrialId{trial}, {.epoch = epoch, .value = value, .cost = cost}); });
-    study.with_history([&](const History& history) { until = history.trial(TrialId{trial}).until; });
+    study.with_history([&](const History& history) { until = history.trial(TrialId{trial}).asked_until; });
   }
   const std::string_view text = to_string(advice);
   return py::make_tuple(py::str(text.data(), text.size()), until);

@@ -108,7 +108,7 @@ TEST_F(Recovery, TheLastEpochOfTheSegmentClosesIt) {
 TEST_F(Recovery, EarlierProcessesAreNotHeardAgain) {
   said({1, 2, 3, 4});
   recorded({1.0, 1.0, 1.0});
-  trial_.until = 9;
+  trial_.segment->until = 9;
   started();
   said({4});
   EXPECT_EQ(recover_once(), (std::vector<Event>{measured(4, 1.0)}));
