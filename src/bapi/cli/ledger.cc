@@ -19,7 +19,7 @@ std::string totals(const StudyView& study) {
   for (const CostKind kind : kCostKinds) {
     const Cost sum = sums[static_cast<std::size_t>(kind)];
     if (sum == 0.0) continue;
-    out += fmt::format("{}{} {}", separator, to_string(kind), short_cost(sum, study.spec().budget));
+    out += fmt::format("{}{} {}", separator, word(kind), short_cost(sum, study.spec().budget));
     separator = ", ";
   }
   return out + "\n";

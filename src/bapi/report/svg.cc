@@ -129,18 +129,6 @@ std::string disc_element(double x, double y, double r, std::string_view color, d
                      opacity);
 }
 
-std::string_view to_string(Anchor anchor) {
-  switch (anchor) {
-    case Anchor::start:
-      return "start";
-    case Anchor::middle:
-      return "middle";
-    case Anchor::end:
-      break;
-  }
-  return "end";
-}
-
 double entry_width(const LegendEntry& entry) { return 24.0 + text_width(entry.label, 12.0) + 18.0; }
 
 // Where each entry goes, from the left edge and from the first line.
@@ -317,7 +305,7 @@ void Figure::text(Point at, Anchor anchor, Side side, const std::string& text, c
       "\n",
       x,
       y,
-      to_string(anchor),
+      word(anchor),
       color,
       style_.paper,
       xml_escaped(text));

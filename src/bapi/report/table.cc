@@ -1,6 +1,7 @@
 #include "bapi/report/table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -202,10 +203,8 @@ Fields fields_of(const Config& config, const Space& space) {
 }
 
 Format parse_format(std::string_view text) {
-  if (text == "table") return Format::table;
-  if (text == "json") return Format::json;
-  if (text == "csv") return Format::csv;
-  throw InvalidInput(fmt::format("format '{}' is not one of table, json, csv", text));
+  if (const std::optional<Format> format = value_named<Format>(text)) return *format;
+  throw InvalidInput(fmt::format("format '{}' is not one of {}", text, fmt::join(words<Format>(), ", ")));
 }
 
 void Table::add(std::vector<Cell> row) {

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "bapi/base/names.h"
 #include "bapi/space/space.h"
 
 namespace bapi {
@@ -40,6 +41,9 @@ struct Cell {
 Fields fields_of(const Config& config, const Space& space);
 
 enum class Format { table, json, csv };
+template <>
+inline constexpr auto names<Format> =
+    NameTable{Name{Format::table, "table"}, Name{Format::json, "json"}, Name{Format::csv, "csv"}};
 
 // "table", "json", "csv"; InvalidInput names the three otherwise.
 Format parse_format(std::string_view text);

@@ -9,10 +9,6 @@ namespace bapi {
 
 namespace {
 
-std::string text_of(Goal goal) { return goal == Goal::maximize ? "maximize" : "minimize"; }
-
-std::string text_of(Checkpoint checkpoint) { return checkpoint == Checkpoint::kept ? "kept" : "none"; }
-
 std::string text_of(const std::optional<double>& seconds) { return seconds ? fmt::format("{} s", *seconds) : "none"; }
 
 std::string text_of(const PolicySpec& policy) {
@@ -69,7 +65,7 @@ SpecChange compare(const StudySpec& stored, const StudySpec& wanted) {
   frozen("name", wanted.name, stored.name);
   frozen("command", wanted.command, stored.command);
   frozen("metric", wanted.metric.name, stored.metric.name);
-  frozen("goal", text_of(wanted.metric.goal), text_of(stored.metric.goal));
+  frozen("goal", word(wanted.metric.goal), word(stored.metric.goal));
   if (wanted.budget.meter != stored.budget.meter || wanted.budget.unit != stored.budget.unit ||
       wanted.budget.per_hour != stored.budget.per_hour) {
     note(change.frozen, "budget", text_of(wanted.budget), text_of(stored.budget));
@@ -78,7 +74,7 @@ SpecChange compare(const StudySpec& stored, const StudySpec& wanted) {
   frozen("epochs.max", wanted.epochs.max, stored.epochs.max);
   frozen("seed", wanted.seed, stored.seed);
   frozen("policy", text_of(wanted.policy), text_of(stored.policy));
-  frozen("checkpoint", text_of(wanted.checkpoint), text_of(stored.checkpoint));
+  frozen("checkpoint", word(wanted.checkpoint), word(stored.checkpoint));
   compare_spaces(stored.space, wanted.space, change.frozen);
   if (wanted.pool != stored.pool) change.frozen.push_back("pool: another list of configurations");
 
