@@ -147,7 +147,7 @@ void read_fields(Reader& reader, int version, T& event) {
       FirstReader first(reader);
       fields(first, event);
       // A trial that continues is the one that was looked at: 0.1 did not say so again.
-      std::optional<BlockCheck>& check = event.why.check;
+      Rare<BlockCheck>& check = event.why.check;
       if (check && check->outcome == CheckOutcome::continues) check->trial = event.trial;
       return;
     }

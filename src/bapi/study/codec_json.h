@@ -16,6 +16,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/names.h"
+#include "bapi/base/rare.h"
 #include "bapi/base/units.h"
 #include "bapi/space/space.h"
 
@@ -105,6 +106,8 @@ template <typename T>
 struct OptionalTraits : std::false_type {};
 template <typename T>
 struct OptionalTraits<std::optional<T>> : std::true_type {};
+template <typename T>
+struct OptionalTraits<Rare<T>> : std::true_type {};
 
 template <typename T>
 struct MapTraits : std::false_type {};
