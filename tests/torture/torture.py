@@ -108,6 +108,7 @@ class Case:
     def judge_exit(self, process, code):
         text = pathlib.Path(process.log).read_text(errors="replace")
         last = text.strip().splitlines()[-1][:300] if text.strip() else ""
+        code = 130 if code == -signal.SIGINT else code  # a shell says so too
         if code == -signal.SIGKILL and self.may_die:
             return code
         if code not in EXIT_CODES:
@@ -173,7 +174,7 @@ class Case:
         total = judge.spent(self.rows)
         slack = {"seconds": self.latency * self.workers, "epochs": 1e-9, "reported": 0.75 * self.workers + 1e-9}
         if not total <= self.limit + slack[self.meter]:
-            self.found(f"spent {total:.2f} of {self.limit} ({self.meter}, {self.workers} workers)")
+            self.found(f"spent {total:.6g} of {self.limit} ({self.meter}, {self.workers} workers)")
 
     def charges_fit(self, accounts):
         if any(p["mode"] == "stop_itself" for p in accounts.processes):
@@ -342,25 +343,37 @@ def immediate_restarts(case):
     case.nobody_left()
 
 
-def special_report(case, mode):
-    case.create(3, workers=2, modes=(mode, "plain"), epochs=8)
+def special_report(case, replace):
+    """A controller is killed and the reports of its trials are replaced; the next one comes to its end."""
+    case.create(3, workers=2, epochs=8)
+    case.may_die = True
+    controller = case.start()
+    time.sleep(1.2)
+    case.kill(controller)
+    case.nobody_left()
+    for report in case.study.glob("trials/*/report"):
+        report.unlink()
+        replace(report)
     case.run()
     case.finish(strict=False)
 
 
 def sparse_report(case):
     """A report of a terabyte that takes no room."""
-    special_report(case, "sparse_report")
+    def replace(report):
+        with open(report, "w") as file:
+            file.truncate(1 << 40)
+    special_report(case, replace)
 
 
 def zero_report(case):
     """A report that never ends."""
-    special_report(case, "zero_report")
+    special_report(case, lambda report: report.symlink_to("/dev/zero"))
 
 
 def fifo_report(case):
     """A report that cannot be opened without a writer."""
-    special_report(case, "fifo_report")
+    special_report(case, os.mkfifo)
 
 
 def full_disk(case):
@@ -429,7 +442,7 @@ def file_size(case):
 def one_mode(case, mode):
     case.may_die = mode == "kill_parent"
     meter, limit = ("reported", 20) if mode == "cost_1e308" else ("seconds", 2.5)
-    case.create(limit, meter=meter, workers=2, modes=(mode, "plain"), epoch=0.05, epochs=6)
+    case.create(limit, meter=meter, workers=2, modes=(mode, mode, "plain"), epoch=0.05, epochs=6)
     code = case.run()
     for _ in range(40):
         if code == 0:

@@ -125,7 +125,7 @@ int show_plan(const PlanArguments& arguments) {
   const StudyView study = study_to_show(arguments.listing.study);
   const BudgetSpec& unit = study.spec().budget;
   const Insight insight = insight_of(study);
-  const int horizon = arguments.horizon.value_or(insight.options().horizon);
+  const int horizon = arguments.horizon.value_or(insight.options().plan.horizon);
   const PlanSummary plan = insight.plan(study.history.budget().remaining(), horizon);
   if (format == Format::json) {
     print(render(plan_record(study, plan), format));
