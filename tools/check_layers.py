@@ -2,16 +2,22 @@
 """Checks the layer rules of src/bapi; `tools/check_layers.py [ROOT]`.
 
 The table is the bapi_module(name DEPENDS ...) lines of src/bapi/CMakeLists.txt. Fails on an include that is not in the
-table, on a word that numerics must not contain, and on an outside library seen outside its place. Source files
-without a test of the same name are listed as warnings.
+table, on an arrow of the table that no include uses, on a word that numerics must not contain, on an outside library
+seen outside its place, and on a type that namespace bapi has twice. Source files without a test of the same name are
+listed as warnings.
 """
 
+import collections
 import pathlib
 import re
 import sys
 
 MODULE_LINE = re.compile(r"^\s*bapi_module\((\w+)(?:\s+DEPENDS\s+([\w\s]+))?\)", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+# A type at the left margin that is defined there: a forward declaration has nothing behind its name.
+TYPE = re.compile(r"^(?:template\s*<.*>\s*)?(?:(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+(?:\[\[\w+\]\]\s*)?"
+                  r"(\w+)(?!\s*(?:;|::))\s*(?:final\s*)?(?:[:{].*)?$|using\s+(\w+)\s*=)")
 
 # The program sits above every module.
 TOP = "cli"
@@ -23,7 +29,7 @@ FORBIDDEN_IN_NUMERICS = re.compile(r"\b(?:(?:iostream|filesystem|chrono|log\.h|c
 LIBRARIES = {
     "SQLite": ("sqlite3", ["store/"]),
     "yaml-cpp": ("yaml-cpp/", ["study/yaml_fields.cc"]),
-    "nlohmann-json": ("nlohmann/", ["study/codec_", "control/report_parser.cc", "process/", "tables/", "report/", "compare/", "cli/"]),
+    "nlohmann-json": ("nlohmann/", ["study/codec_", "control/report_parser.cc", "tables/", "compare/run_log.cc"]),
     "CLI11": ("CLI/", ["cli/"]),
 }
 
@@ -95,6 +101,39 @@ def check_file(path, text, layers):
     yield from check_words(path, text)
 
 
+def check_arrows(layers, used):
+    """Every arrow of the table is there because of an include."""
+    for module, depends in layers.items():
+        for other in depends:
+            if other not in used[module]:
+                yield f"CMakeLists.txt: {module} depends on {other} and includes nothing of it"
+
+
+def defined_types(text):
+    """(line number, name) of every type defined in namespace bapi itself, outside of unnamed and inner namespaces."""
+    spaces = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        opened = re.match(r"(?:inline\s+)?namespace\b\s*([\w:]*)\s*{", line)
+        if opened and not line.rstrip().endswith("}"):
+            spaces.append(opened.group(1))
+        elif re.match(r"}\s*//\s*namespace", line):
+            spaces = spaces[:-1]
+        found = TYPE.match(line)
+        if found and spaces == ["bapi"]:
+            yield number, found.group(1) or found.group(2)
+
+
+def check_types(texts):
+    """One definition per name: the linker takes either of two and says nothing."""
+    places = collections.defaultdict(list)
+    for path, text in texts.items():
+        for number, name in defined_types(text):
+            places[name].append(f"{path}:{number}")
+    for name, where in places.items():
+        if len(where) > 1:
+            yield f"{where[-1]}: bapi::{name} is defined in {where[0]} already"
+
+
 def untested(root, sources):
     for path in sources:
         if path.suffix == ".cc" and path.parts[0] != TOP:
@@ -109,9 +148,15 @@ def main():
     layers = read_layers((base / "CMakeLists.txt").read_text())
     sources = sorted(p.relative_to(base) for p in base.rglob("*") if p.suffix in (".h", ".cc"))
 
-    complaints = list(check_table(layers))
-    for path in sources:
-        complaints += check_file(path, (base / path).read_text(), layers)
+    texts = {path: (base / path).read_text() for path in sources}
+    used = collections.defaultdict(set)
+    for path, text in texts.items():
+        used[path.parts[0]] |= {header.split("/")[1] for _, _, header in includes(text) if header.startswith("bapi/")}
+
+    complaints = list(check_table(layers)) + list(check_arrows(layers, used))
+    for path, text in texts.items():
+        complaints += check_file(path, text, layers)
+    complaints += check_types(texts)
 
     for path in untested(root, sources):
         print(f"warning: src/bapi/{path} has no tests/{path.with_suffix('')}_test.cc")

@@ -51,6 +51,7 @@ TuneSummary drive(SqliteStore& store, const StudyDir& dir, const ControlOptions&
   if (spec.budget.meter != Meter::seconds) {
     process_options.at_segment_end = ProcessEvaluatorOptions::AtSegmentEnd::hold;
   }
+  process_options.remark = [](const std::string& text) { write_error(fmt::format("bapi: {}\n", text)); };
   ProcessEvaluator evaluator(spec, dir, clock, process_options);
   if (!session.history().trials().empty()) session.record(evaluator.recover(session.history()));
 
@@ -114,6 +115,7 @@ int run_study(const StudyDir& dir, const StudySpec& spec, const ControlOptions& 
 }
 
 int resume_study(const StudyDir& dir, const StudyOverrides& overrides, const ControlOptions& options) {
+  require_own_directory(dir.root());
   const StudyLock lock = StudyLock::take(dir.root());
   const StudyView study = open_study(dir.root().string());
   require(
