@@ -1,15 +1,19 @@
 #include "bapi/store/study_dir.h"
-#include "bapi/base/file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "bapi/base/error.h"
-#include "tests/process/trainer_study.h"
+#include "bapi/base/file.h"
+#include "tests/support/temp_dir.h"
 
 namespace bapi {
 namespace {
+
+std::string text_of(const std::filesystem::path& file) { return contents_of(file); }
 
 TEST(StudyDir, PathsAreAbsoluteAndTrialsAreNumbered) {
   const StudyDir dir("x/../mlp.bapi");
