@@ -87,7 +87,7 @@ class RandomKill : public testing::TestWithParam<Meter> {
     const SystemClock clock;
     ProcessEvaluator evaluator(store.spec(), study_.dir(), clock);
     const std::vector<Event> facts = evaluator.recover(study_.history());
-    store.append(facts, clock.now(), Durability::power);
+    ASSERT_TRUE(store.append(std::ssize(study_.log()), facts, clock.now(), Durability::power));
   }
 
   // Sets the budget so that little is left, and runs to the end.
@@ -95,7 +95,7 @@ class RandomKill : public testing::TestWithParam<Meter> {
     {
       SqliteStore store = SqliteStore::open(study_.dir().database(), Access::read_write);
       const Event change = BudgetChanged{.total = study_.history().budget().spent() + left};
-      store.append({&change, 1}, SystemClock().now(), Durability::power);
+      ASSERT_TRUE(store.append(std::ssize(study_.log()), {&change, 1}, SystemClock().now(), Durability::power));
     }
     ASSERT_TRUE(study_.run()) << study_.controller_log();
   }

@@ -16,7 +16,7 @@ DAMAGES = [
     ("INSERT INTO event (at, kind, trial) VALUES (1, 'segment_done', 0)", 0),
     ("INSERT INTO event (at, kind, trial) VALUES (1, 'mystery', 0)", 0),
     ("INSERT INTO event (at, kind, trial, payload) SELECT at, kind, trial, payload FROM event WHERE seq = 1", 0),
-    ("UPDATE event SET cost = -5 WHERE seq = (SELECT min(seq) FROM event WHERE kind = 'measured')", 2),
+    ("UPDATE event SET cost = -5 WHERE seq = (SELECT min(seq) FROM event WHERE kind = 'measured')", 3),
     ("UPDATE event SET payload = '{\"kind\": 7}' WHERE seq = 1", 1),
     ("UPDATE event SET payload = json_set(payload, '$.config[0]', 'much') WHERE seq = 1", 1),
     ("UPDATE event SET payload = json_set(payload, '$.until', 1000) WHERE seq = 1", 1),

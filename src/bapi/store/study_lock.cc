@@ -11,6 +11,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -81,8 +82,18 @@ constexpr std::chrono::milliseconds kBetweenLooks{10};
 constexpr int kLooksAtTheLiving = 20;
 constexpr int kLooks = 100;
 
+// Gone, or a zombie: dead, and its parent has not asked after it yet.
+bool is_dead(int pid) {
+  if (::kill(pid, 0) != 0) return errno == ESRCH;
+  std::string stat;
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::getline(file, stat);
+  const std::size_t name_end = stat.rfind(") ");  // the name itself may hold anything
+  return name_end != std::string::npos && (stat[name_end + 2] == 'Z' || stat[name_end + 2] == 'X');
+}
+
 bool is_gone(const StudyLock::Holder& holder) {
-  return holder.pid > 0 && holder.host == host_name() && ::kill(holder.pid, 0) != 0 && errno == ESRCH;
+  return holder.pid > 0 && holder.host == host_name() && is_dead(holder.pid);
 }
 
 bool lock_at_once(int fd, const std::filesystem::path& file) {
@@ -114,11 +125,12 @@ StudyLock StudyLock::take(const std::filesystem::path& directory) {
 
 std::optional<StudyLock::Holder> StudyLock::holder(const std::filesystem::path& directory) {
   const std::filesystem::path file = lock_file(directory);
-  const StudyLock probe(::open(file.c_str(), O_RDONLY | O_CLOEXEC), file);
-  if (probe.fd_ < 0) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
     if (errno == ENOENT) return std::nullopt;
     fail(file, "cannot be opened");
   }
+  const StudyLock probe(fd, file);
   struct flock request = whole_file();
   if (::fcntl(probe.fd_, F_OFD_GETLK, &request) != 0) fail(file, "cannot be looked at");
   if (request.l_type == F_UNLCK) return std::nullopt;
