@@ -8,14 +8,13 @@
 #include <numeric>
 
 #include "bapi/base/error.h"
+#include "bapi/study/progress.h"
 
 namespace bapi {
 namespace {
 
 // Of an epoch. Sums of costs stay finite, and keep the fractions of small ones.
 constexpr Cost kLargestCost = 1e15;
-
-double oriented(double value, Goal goal) { return goal == Goal::maximize ? value : -value; }
 
 bool is_complete(const CurveTable::Run& run) { return run.complete; }
 
@@ -26,7 +25,7 @@ std::vector<double> last_values(const CurveTable& table, const std::function<boo
   std::vector<double> values;
   for (const CurveTable::Run& run : table.runs) {
     const auto last = std::find_if(run.value.rbegin(), run.value.rend(), [](double v) { return std::isfinite(v); });
-    if (counts(run) && last != run.value.rend()) values.push_back(oriented(*last, table.metric.goal));
+    if (counts(run) && last != run.value.rend()) values.push_back(oriented(table.metric, *last));
   }
   std::sort(values.begin(), values.end());
   return values;
@@ -103,7 +102,7 @@ double CurveTable::best() const {
   double best = -std::numeric_limits<double>::infinity();
   for (const Run& run : runs) {
     for (const double value : run.value) {
-      if (std::isfinite(value)) best = std::max(best, oriented(value, metric.goal));
+      if (std::isfinite(value)) best = std::max(best, oriented(metric, value));
     }
   }
   return best;
