@@ -9,13 +9,41 @@
 #include "bapi/base/match.h"
 #include "bapi/control/allowance.h"
 #include "bapi/control/process_account.h"
+#include "bapi/study/progress.h"
 
 namespace bapi {
-Session::Session(Store& store, Policy& policy, const Clock& clock)
-    : store_(store), policy_(policy), clock_(clock), history_(store.spec()), started_at_(clock.now()) {
+namespace {
+
+Past read(const Store& store) {
   const std::vector<StoredEvent> events = store.events(0);
-  if (!events.empty()) started_at_ = events.front().at;
-  for (const StoredEvent& stored : events) history_.apply(stored.event);
+  return past_of(replay(store.spec(), events), events);
+}
+
+}  // namespace
+
+Past past_of(History history, std::span<const StoredEvent> events) {
+  Past past{.history = std::move(history)};
+  if (events.empty()) return past;
+  past.began = events.front().at;
+  past.last = events.back().seq;
+  return past;
+}
+
+Session::Session(Store& store, Policy& policy, const Clock& clock) : Session(store, policy, clock, read(store)) {}
+
+Session::Session(Store& store, Policy& policy, const Clock& clock, Past past)
+    : store_(store),
+      policy_(policy),
+      clock_(clock),
+      history_(std::move(past.history)),
+      started_at_(past.began.value_or(clock.now())),
+      last_(past.last) {}
+
+// Of an event that is in the log.
+void Session::take(const Event& event, double at) {
+  history_.apply(event);
+  ++last_;
+  if (listener_) listener_({.seq = last_, .at = at, .event = event});
 }
 
 Action Session::ask() {
@@ -95,8 +123,9 @@ void Session::record(std::span<const Event> facts) {
     throw LogicError("a fact that cannot follow was refused, nothing is written: " + *objection);
   }
   overdrawn_.merge(overdrawn_by(history_, kept));
-  store_.append(kept, clock_.now(), Durability::process);
-  for (const Event& fact : kept) history_.apply(fact);
+  const double now = clock_.now();
+  store_.append(kept, now, Durability::process);
+  for (const Event& fact : kept) take(fact, now);
 }
 
 TrialId Session::adopt(const OutsideTrial& trial) {
@@ -145,10 +174,11 @@ void Session::decide(const Event& decision) {
     throw LogicError(fmt::format(
         "a decision of {} that cannot follow was refused, nothing is written: {}", policy_.name(), *objection));
   }
-  if (!store_.append_decision(history_.decisions(), decision, clock_.now())) {
+  const double now = clock_.now();
+  if (!store_.append_decision(history_.decisions(), decision, now)) {
     throw StoreError("another controller has written to this study; only one may run it at a time");
   }
-  history_.apply(decision);
+  take(decision, now);
 }
 
 void Session::interrupt(const std::string& reason) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -149,6 +150,8 @@ bool is_there(const std::filesystem::path& file) {
   return there;
 }
 
+std::atomic<std::int64_t> whole_reads_so_far = 0;
+
 // A log without its database belongs to a study that was deleted; SQLite would apply it to the new one.
 void remove_orphaned_log(const std::filesystem::path& file) {
   for (const char* suffix : {"-wal", "-shm"}) {
@@ -257,7 +260,10 @@ SqliteStore SqliteStore::open(const std::filesystem::path& file, Access access) 
 
 const StudySpec& SqliteStore::spec() const { return impl_->spec; }
 
+std::int64_t SqliteStore::whole_reads() { return whole_reads_so_far; }
+
 std::vector<StoredEvent> SqliteStore::events(EventSeq after) const {
+  if (after <= 0) ++whole_reads_so_far;
   std::vector<StoredEvent> events;
   EventSeq expected = std::max<EventSeq>(after, 0) + 1;
   events.reserve(static_cast<std::size_t>(std::clamp<EventSeq>(impl_->last_seq() - expected + 1, 0, kMostReserved)));

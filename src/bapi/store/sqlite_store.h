@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 
@@ -25,6 +26,9 @@ class SqliteStore : public Store {
   std::vector<StoredEvent> events(EventSeq after) const override;
   void append(std::span<const Event> facts, double at, Durability durability) override;
   bool append_decision(int expected, const Event& decision, double at) override;
+
+  // How often the log of any study was read from its beginning in this process: opening a study should cost one.
+  static std::int64_t whole_reads();
 
   // Replaces the parts of the specification that may change while a study exists (workers, deadline, grace, ...); the
   // budget changes by a BudgetChanged event instead. The caller decides what may change.

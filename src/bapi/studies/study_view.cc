@@ -9,6 +9,7 @@
 #include "bapi/base/nearest.h"
 #include "bapi/store/sqlite_store.h"
 #include "bapi/store/study_lock.h"
+#include "bapi/study/progress.h"
 #include "bapi/study/spec_file.h"
 
 namespace bapi {
