@@ -2,8 +2,8 @@
 """Checks the layer rules of src/bapi; `tools/check_layers.py [ROOT]`.
 
 The table is the bapi_module(name DEPENDS ...) lines of src/bapi/CMakeLists.txt. Fails on an include that is not in the
-table, on a word that numerics must not contain, and on an outside library seen outside its place. Source files
-without a test of the same name are listed as warnings.
+table, on a word that numerics must not contain, on an outside library seen outside its place, and on a file of
+python/core that includes the program. Source files without a test of the same name are listed as warnings.
 """
 
 import pathlib
@@ -95,6 +95,15 @@ def check_file(path, text, layers):
     yield from check_words(path, text)
 
 
+def check_python(root, layers):
+    """The extension sits beside the program, not on it: what both need belongs to the library."""
+    for path in sorted((root / "python" / "core").glob("*")):
+        for number, bracket, header in includes(path.read_text()):
+            ours = bracket == '"' and header.startswith("bapi/")
+            if ours and header.split("/")[1] not in layers:
+                yield f"python/core/{path.name}:{number}: {header}: the extension may include the library alone"
+
+
 def untested(root, sources):
     for path in sources:
         if path.suffix == ".cc" and path.parts[0] != TOP:
@@ -112,6 +121,7 @@ def main():
     complaints = list(check_table(layers))
     for path in sources:
         complaints += check_file(path, (base / path).read_text(), layers)
+    complaints += check_python(root, layers)
 
     for path in untested(root, sources):
         print(f"warning: src/bapi/{path} has no tests/{path.with_suffix('')}_test.cc")
