@@ -13,7 +13,7 @@ using nlohmann::json;
 
 History sample_history() { return replay(sample_spec(), sample_log().events()); }
 
-TEST(BestCell, DoesNotExistBeforeTheFirstReport) { EXPECT_TRUE(best_cell(History(sample_spec()), "").empty()); }
+TEST(BestCell, DoesNotExistBeforeTheFirstReport) { EXPECT_TRUE(best_cell(History(sample_spec()), "").is_null()); }
 
 TEST(Ledger, AddsUpToWhatWasSpentToTheLastBit) {
   Cost sum = 0.0;

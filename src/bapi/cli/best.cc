@@ -16,8 +16,8 @@ int show_best(const ListingArguments& arguments) {
   const Format format = arguments.parsed_format();
   const StudyView study = open_study(arguments.study);
   const Cell found = best_cell(study.history, best_checkpoint(study.dir, study.history));
-  if (const Fields* fields = std::get_if<Fields>(&found.data)) {
-    print(render(*fields, format));
+  if (found.is_object()) {
+    print(render(found.get_ref<const Fields&>(), format));
     return kDone;
   }
   if (format == Format::json) print("null\n");

@@ -29,11 +29,11 @@ void sort_rows(std::vector<Row>& rows, const std::string& key, const Metric& met
   if (key == "trial") return;
   const std::size_t column = key == "best" ? 3 : 4;
   const auto score = [&](const Row& row) {
-    const double value = std::get<double>(row[column].data);
+    const double value = row[column].get<double>();
     return key == "best" ? oriented(metric, value) : value;
   };
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
-    if (a[column].empty() || b[column].empty()) return !a[column].empty() && b[column].empty();
+    if (a[column].is_null() || b[column].is_null()) return !a[column].is_null() && b[column].is_null();
     return score(a) > score(b);
   });
 }
