@@ -12,6 +12,7 @@
 #include "bapi/studies/plan.h"
 #include "bapi/studies/what_if.h"
 #include "bapi/study/codec.h"
+#include "bapi/study/direction.h"
 #include "bindings.h"
 #include "convert.h"
 #include "segment_record.h"
@@ -109,7 +110,7 @@ py::dict about(StudyHandle& study) {
   py::dict record;
   record["name"] = spec.name;
   record["metric"] = spec.metric.name;
-  record["goal"] = spec.metric.goal == Goal::maximize ? "maximize" : "minimize";
+  record["goal"] = std::string(word(spec.metric.goal));
   record["unit"] = spec.budget.unit;
   record["min_epochs"] = spec.epochs.min;
   record["max_epochs"] = spec.epochs.max;
@@ -204,7 +205,7 @@ py::dict trial_record(StudyHandle& study, std::int64_t number) {
   py::list values;
   py::list costs;
   for (const Measurement& m : trial->curve.points()) {
-    values.append(oriented(study.spec().metric, m.value));
+    values.append(oriented(m.value, study.spec().metric.goal));
     costs.append(m.cost);
   }
   const Controller controller = study.driving() ? Controller::present : Controller::absent;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bapi/study/direction.h"
 #include "tests/report/sample_study.h"
 
 namespace bapi {
@@ -53,10 +54,9 @@ TEST(Improvements, AreInTheUsersDirectionAndEndWithTheBest) {
 }
 
 TEST(Oriented, TurnsValuesThereAndBack) {
-  const Metric loss{.name = "loss", .goal = Goal::minimize};
-  EXPECT_EQ(oriented(loss, 0.25), -0.25);
-  EXPECT_EQ(oriented(loss, oriented(loss, 0.25)), 0.25);
-  EXPECT_EQ(oriented(Metric{}, 0.25), 0.25);
+  EXPECT_EQ(oriented(0.25, Goal::minimize), -0.25);
+  EXPECT_EQ(oriented(oriented(0.25, Goal::minimize), Goal::minimize), 0.25);
+  EXPECT_EQ(oriented(0.25, Goal::maximize), 0.25);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "bapi/cli/listing.h"
 #include "bapi/report/summary.h"
 #include "bapi/studies/study_view.h"
+#include "bapi/study/direction.h"
 
 namespace bapi {
 
@@ -30,7 +31,7 @@ void sort_rows(std::vector<Row>& rows, const std::string& key, const Metric& met
   const std::size_t column = key == "best" ? 3 : 4;
   const auto score = [&](const Row& row) {
     const double value = row[column].get<double>();
-    return key == "best" ? oriented(metric, value) : value;
+    return key == "best" ? oriented(value, metric.goal) : value;
   };
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
     if (a[column].is_null() || b[column].is_null()) return !a[column].is_null() && b[column].is_null();

@@ -13,7 +13,7 @@
 #include "bapi/base/error.h"
 #include "bapi/policy/calibration.h"
 #include "bapi/policy/registry.h"
-#include "bapi/study/progress.h"
+#include "bapi/study/direction.h"
 #include "bapi/tables/simulate.h"
 #include "bapi/tables/timed_policy.h"
 
@@ -48,7 +48,7 @@ std::vector<std::pair<double, double>> normalised(const SimulationSummary& summa
   const double range = best - table.median_final();
   std::vector<std::pair<double, double>> trajectory;
   for (const auto& [spent, value] : summary.trajectory) {
-    trajectory.emplace_back(spent / budget, range > 0.0 ? (best - oriented(table.metric, value)) / range : 0.0);
+    trajectory.emplace_back(spent / budget, range > 0.0 ? (best - oriented(value, table.metric.goal)) / range : 0.0);
   }
   return trajectory;
 }

@@ -16,7 +16,7 @@ Cell command_of(const StudySpec& spec) {
 Fields study_of(const StudySpec& spec) {
   return {{"name", spec.name},
           {"metric", spec.metric.name},
-          {"goal", spec.metric.goal == Goal::maximize ? "maximize" : "minimize"},
+          {"goal", word(spec.metric.goal)},
           {"epochs", Fields{{"min", spec.epochs.min}, {"max", spec.epochs.max}}},
           {"policy", spec.policy.name},
           // A seed may pass what JSON readers keep of an integer.

@@ -11,6 +11,7 @@
 #include "bapi/report/summary.h"
 #include "bapi/report/svg.h"
 #include "bapi/report/text.h"
+#include "bapi/study/direction.h"
 
 namespace bapi {
 
@@ -85,9 +86,9 @@ Axis value_axis(const std::vector<double>& values, const StudySpec& spec) {
   if (values.empty()) return {.label = metric_label(spec)};
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
   const bool log = spec.metric.goal == Goal::minimize && *least > 0.0 && *greatest / *least > 50.0;
-  const auto to = [&](double value) { return oriented(spec.metric, log ? std::log(value) : value); };
+  const auto to = [&](double value) { return oriented(log ? std::log(value) : value, spec.metric.goal); };
   const auto back = [&](double score) {
-    const double value = oriented(spec.metric, score);
+    const double value = oriented(score, spec.metric.goal);
     return log ? std::exp(value) : value;
   };
 

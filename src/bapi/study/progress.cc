@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-namespace bapi {
+#include "bapi/study/direction.h"
 
-double oriented(const Metric& metric, double value) { return metric.goal == Goal::maximize ? value : -value; }
+namespace bapi {
 
 History replay(const StudySpec& spec, std::span<const StoredEvent> events) {
   History history(spec);
@@ -30,7 +30,7 @@ std::vector<SpentReport> spent_reports(const Metric& metric, std::span<const Sto
     const auto* measured = std::get_if<Measured>(&stored.event);
     if (!measured) continue;
     spent += measured->measurement.cost;
-    const double value = oriented(metric, measured->measurement.value);
+    const double value = oriented(measured->measurement.value, metric.goal);
     const bool improves = !best_so_far || value > *best_so_far;
     if (improves) best_so_far = value;
     reports.push_back({.spent = spent,

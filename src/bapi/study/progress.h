@@ -12,9 +12,6 @@ namespace bapi {
 // Whether a process is working on the study; the log cannot tell.
 enum class Controller { absent, present };
 
-// A value as one to be maximised, and back.
-double oriented(const Metric& metric, double value);
-
 // What a log adds up to: its state, its best result, and how the best grew with what was spent.
 
 History replay(const StudySpec& spec, std::span<const StoredEvent> events);

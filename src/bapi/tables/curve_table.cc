@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "bapi/base/error.h"
-#include "bapi/study/progress.h"
+#include "bapi/study/direction.h"
 
 namespace bapi {
 namespace {
@@ -25,7 +25,7 @@ std::vector<double> last_values(const CurveTable& table, const std::function<boo
   std::vector<double> values;
   for (const CurveTable::Run& run : table.runs) {
     const auto last = std::find_if(run.value.rbegin(), run.value.rend(), [](double v) { return std::isfinite(v); });
-    if (counts(run) && last != run.value.rend()) values.push_back(oriented(table.metric, *last));
+    if (counts(run) && last != run.value.rend()) values.push_back(oriented(*last, table.metric.goal));
   }
   std::sort(values.begin(), values.end());
   return values;
@@ -102,7 +102,7 @@ double CurveTable::best() const {
   double best = -std::numeric_limits<double>::infinity();
   for (const Run& run : runs) {
     for (const double value : run.value) {
-      if (std::isfinite(value)) best = std::max(best, oriented(metric, value));
+      if (std::isfinite(value)) best = std::max(best, oriented(value, metric.goal));
     }
   }
   return best;
