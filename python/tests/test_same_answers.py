@@ -35,16 +35,23 @@ def study(tmp_path_factory):
     return bapi.tune(train, space=SPACE, budget="150 epochs", max_epochs=20, storage=where, metric="accuracy")
 
 
-@pytest.mark.parametrize("budget", ["+100 epochs", "2000 epochs"])
+@pytest.mark.parametrize("budget", ["+60 epochs", "600 epochs"])
 def test_what_if(study, program, budget, tmp_path):
     printed = said(program, "what-if", study.path, "--budget", budget, "--out", tmp_path)
     assert plain(study.what_if(budget)) == printed
-    assert printed[-1]["budget"] == (250.0 if budget.startswith("+") else 2000.0)
+    assert printed[-1]["budget"] == (210.0 if budget.startswith("+") else 600.0)
 
 
 def test_forecast(study, program, tmp_path):
     assert plain(study.forecasts()) == said(program, "forecast", study.path, "--out", tmp_path)
     assert plain(study.forecast(3)["rows"]) == said(program, "forecast", study.path, "3", "--out", tmp_path)
+
+
+def test_explain(study, program):
+    assert plain(study.explain()) == said(program, "explain", study.path)
+    assert plain(study.explain(2)) == said(program, "explain", study.path, "2")
+    with pytest.raises(bapi.InvalidInput, match="no trial"):
+        study.explain(10_000)
 
 
 def test_status_trials_and_ledger(study, program):

@@ -214,9 +214,8 @@ std::optional<RunRecord> run_of(const RunKey& key, const Comparison& comparison,
                    .trajectory = normalised(summary, table, budget)};
   // Replaying the events of policies that do not forecast would find nothing.
   if (has_forecasts(summary.events)) {
-    record.calibration = calibration(study_of(table, budget, spec, key.seed, key.workers),
-                                     summary.events,
-                                     [&](const Config& config) { return table.run_of(config).value; });
+    record.calibration =
+        calibration(*summary.history, summary.events, [&](const Config& config) { return table.run_of(config).value; });
   }
   return record;
 }

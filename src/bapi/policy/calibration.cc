@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "bapi/acquisition/improvement.h"
 #include "bapi/base/error.h"
@@ -30,6 +31,21 @@ struct Segment {
   Cost expected_cost = 0.0;
   const Reason& why;
 };
+
+std::vector<Segment> segments_of(const std::vector<StoredEvent>& events) {
+  std::vector<Segment> segments;
+  std::map<TrialId, Epoch> trained;
+  for (const StoredEvent& stored : events) {
+    if (const auto* start = std::get_if<TrialStarted>(&stored.event)) {
+      segments.push_back({start->trial, 0, start->until, start->expected_cost, start->why});
+    } else if (const auto* resume = std::get_if<TrialResumed>(&stored.event)) {
+      segments.push_back({resume->trial, trained[resume->trial], resume->until, resume->expected_cost, resume->why});
+    } else if (const auto* measured = std::get_if<Measured>(&stored.event)) {
+      trained[measured->trial] = measured->measurement.epoch;
+    }
+  }
+  return segments;
+}
 
 double maximised(double value, Goal goal) { return goal == Goal::maximize ? value : -value; }
 
@@ -104,18 +120,8 @@ bool has_forecasts(const std::vector<StoredEvent>& events) {
   });
 }
 
-Calibration calibration(const StudySpec& spec, const std::vector<StoredEvent>& events, const KnownCurve& known) {
-  History history(spec);
-  std::vector<Segment> segments;
-  for (const StoredEvent& stored : events) {
-    history.apply(stored.event);
-    if (const auto* start = std::get_if<TrialStarted>(&stored.event)) {
-      segments.push_back({start->trial, 0, start->until, start->expected_cost, start->why});
-    } else if (const auto* resume = std::get_if<TrialResumed>(&stored.event)) {
-      const Epoch from = history.trial(resume->trial).segment->from;
-      segments.push_back({resume->trial, from, resume->until, resume->expected_cost, resume->why});
-    }
-  }
+Calibration calibration(const History& history, const std::vector<StoredEvent>& events, const KnownCurve& known) {
+  const std::vector<Segment> segments = segments_of(events);
   std::vector<double> value_errors;
   std::vector<double> cost_errors;
   for (const Segment& segment : segments) {

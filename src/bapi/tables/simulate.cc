@@ -32,7 +32,8 @@ SimulationSummary simulate(const CurveTable& table,
                             .trials = static_cast<int>(history.trials().size()),
                             .how = end.end,
                             .end = end.reason,
-                            .events = store.events(0)};
+                            .events = store.events(0),
+                            .history = history};
   for (const SpentReport& report : improvements(table.metric, summary.events)) {
     summary.trajectory.emplace_back(report.spent, report.measurement.value);
   }
