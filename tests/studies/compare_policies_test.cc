@@ -65,7 +65,7 @@ TEST(ComparePolicies, AnInterruptWritesNothingButKeepsTheRuns) {
 TEST(ComparisonInput, TablesOfEqualNamesAreCalledAfterTheirPlaces) {
   const test::TempDir temp;
   const std::string text =
-      "# metric: {name: accuracy, goal: maximize}\n# parameters:\n#   lr: {min: 0, max: 1}\n"
+      "# metric: {name: accuracy, goal: maximize}\n# parameters:\n#   lr: {min: 0.0, max: 1.0}\n"
       "lr,epoch,accuracy\n0.5,1,0.2\n0.25,1,0.3\n";
   for (const char* place : {"a", "b"}) {
     std::filesystem::create_directories(temp.path() / place);
