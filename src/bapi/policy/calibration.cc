@@ -7,6 +7,7 @@
 #include "bapi/acquisition/improvement.h"
 #include "bapi/base/error.h"
 #include "bapi/gp/response.h"
+#include "bapi/study/direction.h"
 
 namespace bapi {
 namespace {
@@ -47,10 +48,8 @@ std::vector<Segment> segments_of(const std::vector<StoredEvent>& events) {
   return segments;
 }
 
-double maximised(double value, Goal goal) { return goal == Goal::maximize ? value : -value; }
-
 GapWarp warp_of(const Forecast& forecast, Goal goal) {
-  return {.best = maximised(forecast.incumbent, goal), .gap = forecast.gap};
+  return {.best = oriented(forecast.incumbent, goal), .gap = forecast.gap};
 }
 
 // The best value by `epoch`, in the user's direction; nothing if it is not known or the run broke off before.
@@ -93,13 +92,13 @@ std::optional<double> cost_error(const Segment& segment, const History& history)
 
 WarpedForecast warped(const Forecast& forecast, Goal goal) {
   const GapWarp warp = warp_of(forecast, goal);
-  const double mean = warp.apply(maximised(forecast.mean, goal));
+  const double mean = warp.apply(oriented(forecast.mean, goal));
   const double slope = warp.slope(mean);
   return {.mean = mean,
           .sd = forecast.sd ? std::optional(*forecast.sd / slope) : std::nullopt,
           .measured_sd = forecast.shown_sd / slope,
-          .target = warp.apply(maximised(forecast.target, goal)),
-          .log_unit = std::log(warp.slope(warp.apply(maximised(forecast.incumbent, goal))))};
+          .target = warp.apply(oriented(forecast.target, goal)),
+          .log_unit = std::log(warp.slope(warp.apply(oriented(forecast.incumbent, goal))))};
 }
 
 double WarpedForecast::log_expected_improvement() const {
@@ -109,8 +108,8 @@ double WarpedForecast::log_expected_improvement() const {
 
 double standardised_error(const Forecast& forecast, double reached, Goal goal) {
   const GapWarp warp = warp_of(forecast, goal);
-  const double predicted = warp.apply(maximised(forecast.mean, goal));
-  return (warp.apply(maximised(reached, goal)) - predicted) * warp.slope(predicted) / forecast.shown_sd;
+  const double predicted = warp.apply(oriented(forecast.mean, goal));
+  return (warp.apply(oriented(reached, goal)) - predicted) * warp.slope(predicted) / forecast.shown_sd;
 }
 
 bool has_forecasts(const std::vector<StoredEvent>& events) {
