@@ -67,6 +67,15 @@ bench: deps ## timings beside the raw engine's; figures in build/bench.json
 format: deps ## clang-format over every C++ file
 	tools/format.sh
 
+# Not part of the set-up: clang-tidy is 100 MB, and a look at everything takes an hour.
+TIDY ?= $(shell git diff --name-only --diff-filter=d HEAD -- 'src/*.cc' 'python/core/*.cc')
+.PHONY: tidy
+tidy: ## clang-tidy over the changed files, or over TIDY="file ..."; needs Debian's clang-tidy
+	@command -v clang-tidy > /dev/null || { echo "apt install clang-tidy" >&2; exit 1; }
+	cmake --preset release
+	@if [ -z "$(strip $(TIDY))" ]; then echo "no changed file; TIDY=\"file ...\" names others"; \
+	else clang-tidy -p build/release --quiet --extra-arg=-Wno-unknown-warning-option $(TIDY); fi
+
 .PHONY: install
 install: build ## program, library, headers and CMake package into PREFIX (/usr/local)
 	cmake --install build/release --prefix $(PREFIX)

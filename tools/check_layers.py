@@ -2,10 +2,12 @@
 """Checks the layer rules of src/bapi; `tools/check_layers.py [ROOT]`.
 
 The table is the bapi_module(name DEPENDS ...) lines of src/bapi/CMakeLists.txt. Fails on an include that is not in the
-table, on a word that numerics must not contain, on an outside library seen outside its place, and on a file of
-python/core that includes the program. Source files without a test of the same name are listed as warnings.
+table, on an arrow of the table that no include uses, on a word that numerics must not contain, on an outside library
+seen outside its place, on a type that namespace bapi has twice, and on a file of python/core that includes the program.
+Source files without a test of the same name are listed as warnings.
 """
 
+import collections
 import pathlib
 import re
 import sys
@@ -13,17 +15,21 @@ import sys
 MODULE_LINE = re.compile(r"^\s*bapi_module\((\w+)(?:\s+DEPENDS\s+([\w\s]+))?\)", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
+# A type at the left margin that is defined there: a forward declaration has nothing behind its name.
+TYPE = re.compile(r"^(?:template\s*<.*>\s*)?(?:(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+(?:\[\[\w+\]\]\s*)?"
+                  r"(\w+)(?!\s*(?:;|::))\s*(?:final\s*)?(?:[:{].*)?$|using\s+(\w+)\s*=)")
+
 # The program sits above every module.
 TOP = "cli"
 
-NUMERICS = ["math", "kernel", "gp", "cost", "acquisition", "planner"]
+NUMERICS = ["math", "kernel", "gp", "cost", "acquisition", "planner", "model"]
 FORBIDDEN_IN_NUMERICS = re.compile(r"\b(?:(?:iostream|filesystem|chrono|log\.h|clock\.h)\b|nlohmann|sqlite)")
 
 # Outside library: how its header begins, and where it may be included (files or folders below src/bapi).
 LIBRARIES = {
     "SQLite": ("sqlite3", ["store/"]),
-    "yaml-cpp": ("yaml-cpp/", ["study/spec_file.cc"]),
-    "nlohmann-json": ("nlohmann/", ["study/codec_", "control/report_parser.cc", "process/", "tables/", "report/", "compare/", "cli/"]),
+    "yaml-cpp": ("yaml-cpp/", ["study/yaml_fields.cc"]),
+    "nlohmann-json": ("nlohmann/", ["study/codec_", "control/report_parser.cc", "tables/", "report/table.h", "compare/run_log.cc"]),
     "CLI11": ("CLI/", ["cli/"]),
 }
 
@@ -104,6 +110,39 @@ def check_python(root, layers):
                 yield f"python/core/{path.name}:{number}: {header}: the extension may include the library alone"
 
 
+def check_arrows(layers, used):
+    """Every arrow of the table is there because of an include."""
+    for module, depends in layers.items():
+        for other in depends:
+            if other not in used[module]:
+                yield f"CMakeLists.txt: {module} depends on {other} and includes nothing of it"
+
+
+def defined_types(text):
+    """(line number, name) of every type defined in namespace bapi itself, outside of unnamed and inner namespaces."""
+    spaces = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        opened = re.match(r"(?:inline\s+)?namespace\b\s*([\w:]*)\s*{", line)
+        if opened and not line.rstrip().endswith("}"):
+            spaces.append(opened.group(1))
+        elif re.match(r"}\s*//\s*namespace", line):
+            spaces = spaces[:-1]
+        found = TYPE.match(line)
+        if found and spaces == ["bapi"]:
+            yield number, found.group(1) or found.group(2)
+
+
+def check_types(texts):
+    """One definition per name: the linker takes either of two and says nothing."""
+    places = collections.defaultdict(list)
+    for path, text in texts.items():
+        for number, name in defined_types(text):
+            places[name].append(f"{path}:{number}")
+    for name, where in places.items():
+        if len(where) > 1:
+            yield f"{where[-1]}: bapi::{name} is defined in {where[0]} already"
+
+
 def untested(root, sources):
     for path in sources:
         if path.suffix == ".cc" and path.parts[0] != TOP:
@@ -118,9 +157,15 @@ def main():
     layers = read_layers((base / "CMakeLists.txt").read_text())
     sources = sorted(p.relative_to(base) for p in base.rglob("*") if p.suffix in (".h", ".cc"))
 
-    complaints = list(check_table(layers))
-    for path in sources:
-        complaints += check_file(path, (base / path).read_text(), layers)
+    texts = {path: (base / path).read_text() for path in sources}
+    used = collections.defaultdict(set)
+    for path, text in texts.items():
+        used[path.parts[0]] |= {header.split("/")[1] for _, _, header in includes(text) if header.startswith("bapi/")}
+
+    complaints = list(check_table(layers)) + list(check_arrows(layers, used))
+    for path, text in texts.items():
+        complaints += check_file(path, text, layers)
+    complaints += check_types(texts)
     complaints += check_python(root, layers)
 
     for path in untested(root, sources):

@@ -203,7 +203,8 @@ void early_stop_check(benchmark::State& state, int n, const Sample& sample, doub
   const double best = sample.y.maxCoeff();
   for (auto _ : state) {
     fitted.gp.append(reported, Vector::Constant(1, 0.1));
-    benchmark::DoNotOptimize(check_termination(fitted.gp, slopes, x, group, 10, best, rule));
+    const MonotoneGp posterior(fitted.gp, Constraint::on_slopes(slopes, x, group));
+    benchmark::DoNotOptimize(check_termination(posterior, {.x = x, .group = group, .done = 10}, best, rule));
     fitted.gp.pop(1);
   }
   // The new row, two slopes, two values and one transposed solve for the means.

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bapi/base/match.h"
-#include "bapi/policy/configuration_model.h"
+#include "bapi/policy/full_runs.h"
 #include "bapi/policy/models.h"
 #include "bapi/policy/registry.h"
 #include "report.h"
@@ -85,11 +85,20 @@ History history_of(const std::string& policy, int observations) {
   }
 }
 
-// Configurations drawn at random, each paused after 8 epochs.
-History paused_runs(int trials) {
+// More than the initial design of any policy: what is asked next is answered by its model.
+constexpr int kOwnDecisions = 30;
+
+// What `policy` has seen after its initial design, and further configurations drawn at random, each paused after 8
+// epochs, up to so many trials.
+History paused_runs(const std::string& policy, int trials) {
   History history = empty_history();
   Trainer trainer(history);
-  for (int i = 0; i < trials; ++i) {
+  const std::unique_ptr<Policy> decide = make_policy({.name = policy});
+  for (int i = 0; i < kOwnDecisions; ++i) {
+    Rng rng(static_cast<std::uint64_t>(i));
+    trainer.obey(decide->ask(history, rng));
+  }
+  for (int i = static_cast<int>(std::ssize(history.trials())); i < trials; ++i) {
     Rng rng(static_cast<std::uint64_t>(i));
     trainer.obey(Start{.config = history.spec().space.sample(rng), .until = 8});
   }
@@ -98,10 +107,14 @@ History paused_runs(int trials) {
 
 void ask(benchmark::State& state, const PolicySpec& spec, const History& history, int n, double floor, double target) {
   const std::unique_ptr<Policy> policy = make_policy(spec);
+  Decision decision;
   for (auto _ : state) {
     Rng rng(7);
-    benchmark::DoNotOptimize(policy->ask(history, rng));
+    decision = policy->ask(history, rng);
+    benchmark::DoNotOptimize(decision);
   }
+  const bool decided = !std::holds_alternative<Wait>(decision) && !std::holds_alternative<Finish>(decision);
+  if (!decided) state.SkipWithError("the policy had nothing to decide");
   state.counters["n"] = n;
   state.counters["floor_s"] = floor;
   state.counters["target_s"] = target;
@@ -130,21 +143,21 @@ void register_all() {
   const auto both_fits = [](const History& history) {
     return best_seconds(20, [&] {
       Rng rng(7);
-      benchmark::DoNotOptimize(fit_models(history, {}, rng));
+      benchmark::DoNotOptimize(fit_models(Evidence(history), {}, rng));
     });
   };
   // Rows of data per paused run: epochs 1, 2, 4 and 8 for bapi, at most three for bapi-4.
   const std::vector<std::pair<int, double>> sizes = {{50, 0.01}, {100, 0.02}, {200, 0.06}, {400, 0.22}, {800, 1.3}};
   for (const auto& [n, target] : sizes) {
     for (const auto& [name, rows] : {std::pair{"bapi", 4}, std::pair{"bapi-4", 3}}) {
-      const History paused = paused_runs(n / rows);
+      const History paused = paused_runs(name, n / rows);
       const double floor = both_fits(paused);
       add(fmt::format("{}, {} rows", name, n), [=, n = n, name = name, target = target](benchmark::State& s) {
         ask(s, {.name = name}, paused, n, floor, target);
       });
     }
   }
-  const History thousands = paused_runs(5000);
+  const History thousands = paused_runs("bapi", 5000);
   const double floor = both_fits(thousands);
   add("bapi, 5,000 trials", [=](benchmark::State& s) { ask(s, {.name = "bapi"}, thousands, 5000, floor, 2.0); });
 
@@ -168,7 +181,7 @@ void register_all() {
   const History full_runs = history_of("random", n);
   const double fitting = best_seconds(20, [&] {
     Rng rng(7);
-    benchmark::DoNotOptimize(fit_configurations(full_runs, rng));
+    benchmark::DoNotOptimize(fit_configurations(Evidence(full_runs), rng));
   });
   for (const Case& each : cases) {
     add(each.name, [=](benchmark::State& s) { ask(s, each.policy, full_runs, n, fitting, each.target); });

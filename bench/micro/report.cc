@@ -47,6 +47,11 @@ void print_row(const Figure& figure) {
   std::fflush(stdout);  // minutes lie between the first row and the last
 }
 
+// A call cannot be faster than its floor, up to noise: one that is has not done the work.
+constexpr double kLeastRatio = 0.5;
+
+bool is_plausible(const Figure& figure) { return figure.value >= kLeastRatio * figure.floor; }
+
 void write_json(const std::vector<Figure>& figures, const std::string& path) {
   nlohmann::json list = nlohmann::json::array();
   for (const Figure& figure : figures) {
@@ -71,6 +76,7 @@ bool FigureReporter::ReportContext(const Context&) {
 
 void FigureReporter::ReportRuns(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
+    if (run.error_occurred) complain(run.run_name.function_name, run.error_message);
     if (run.run_type != Run::RT_Aggregate || run.aggregate_name != "min") continue;
     const bool microseconds = counter(run, "microseconds") > 0.0;
     const double scale = microseconds ? 1e6 : 1e3;
@@ -83,7 +89,15 @@ void FigureReporter::ReportRuns(const std::vector<Run>& runs) {
                         .floor = counter(run, "floor_s") * scale,
                         .target = counter(run, "target_s") * scale});
     print_row(figures_.back());
+    if (!is_plausible(figures_.back())) {
+      complain(figures_.back().name, "faster than its floor; the timed call did not do the work");
+    }
   }
+}
+
+void FigureReporter::complain(const std::string& benchmark, const std::string& mistake) {
+  fmt::print(stderr, "{}: {}\n", benchmark, mistake);
+  failed_ = true;
 }
 
 int run_benchmarks(int argc, char** argv, void (*register_all)()) {
@@ -95,7 +109,7 @@ int run_benchmarks(int argc, char** argv, void (*register_all)()) {
   FigureReporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
   if (!json.empty()) write_json(reporter.figures(), json);
-  return 0;
+  return reporter.failed() ? 1 : 0;
 }
 
 }  // namespace bapi::bench

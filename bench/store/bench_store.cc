@@ -179,7 +179,7 @@ class Benchmark {
           std::vector<Event> facts(static_cast<std::size_t>(batch), report(0, 1));
           for (int i = 0; i < n; i += batch) {
             for (int j = 0; j < batch; ++j) facts[static_cast<std::size_t>(j)] = report(i + j, 1);
-            store.append(facts, kAt, Durability::process);
+            store.append(i, facts, kAt, Durability::process);
           }
         },
         "NORMAL",
@@ -257,11 +257,12 @@ class Benchmark {
   static void write_study(const std::filesystem::path& file, int trials, int epochs) {
     SqliteStore store = SqliteStore::create(file, spec_of_study());
     for (int trial = 0; trial < trials; ++trial) {
-      store.append_decision(trial, start(trial), kAt);
+      const EventSeq last = EventSeq{trial} * (epochs + 2);
+      store.append_decision(last, start(trial), kAt);
       std::vector<Event> facts;
       for (int epoch = 1; epoch <= epochs; ++epoch) facts.push_back(report(trial, epoch));
       facts.emplace_back(SegmentDone{.trial = TrialId{trial}});
-      store.append(facts, kAt, Durability::process);
+      store.append(last + 1, facts, kAt, Durability::process);
     }
   }
 

@@ -3,7 +3,7 @@
 
 #include <bapi/base/error.h>
 #include <bapi/studies/run_study.h>
-#include <bapi/study/spec_file.h>
+#include <bapi/studies/study_file.h>
 
 #include <cstdio>
 

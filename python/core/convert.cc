@@ -4,8 +4,8 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/match.h"
-#include "bapi/study/macros.h"
-#include "bapi/study/scalar.h"
+#include "bapi/space/choice.h"
+#include "bapi/study/names.h"
 
 namespace bapi::python {
 

@@ -2,7 +2,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/compare/comparison_tables.h"
-#include "bapi/policy/curve_model.h"
+#include "bapi/model/curve_forecaster.h"
 #include "bapi/studies/compare_policies.h"
 #include "bapi/studies/simulate_policy.h"
 #include "bindings.h"
@@ -21,7 +21,7 @@ Vector vector_of(const std::vector<double>& values) {
   return Eigen::Map<const Vector>(values.data(), static_cast<Eigen::Index>(values.size()));
 }
 
-std::unique_ptr<CurveModel> fit_curves(
+std::unique_ptr<CurveForecaster> fit_curves(
     const Rows& x, const Rows& curves, Epoch max_epoch, bool minimize, std::uint64_t seed) {
   const FreeGil free;
   CurveData data;
@@ -32,12 +32,13 @@ std::unique_ptr<CurveModel> fit_curves(
     data.x.row(static_cast<Eigen::Index>(i)) = vector_of(x[i]).transpose();
   }
   data.curves = curves;
-  return std::make_unique<CurveModel>(
+  return std::make_unique<CurveForecaster>(
       data,
-      CurveModelOptions{.max_epoch = max_epoch, .goal = minimize ? Goal::minimize : Goal::maximize, .seed = seed});
+      CurveForecasterOptions{
+          .max_epoch = max_epoch, .goal = minimize ? CurveGoal::minimize : CurveGoal::maximize, .seed = seed});
 }
 
-py::dict predict(const CurveModel& model,
+py::dict predict(const CurveForecaster& model,
                  const std::vector<double>& x,
                  const std::vector<Epoch>& epochs,
                  double level) {
@@ -122,7 +123,7 @@ ComparisonInput comparison_input(const std::vector<std::string>& tables,
 }  // namespace
 
 void bind_models(py::module_& module) {
-  py::class_<CurveModel>(module, "CurveModel")
+  py::class_<CurveForecaster>(module, "CurveModel")
       .def(py::init(&fit_curves),
            py::arg("x"),
            py::arg("curves"),
@@ -130,8 +131,8 @@ void bind_models(py::module_& module) {
            py::arg("minimize"),
            py::arg("seed"))
       .def("predict", &predict, py::arg("x"), py::arg("epochs"), py::arg("level"))
-      .def_property_readonly("max_epoch", &CurveModel::max_epoch)
-      .def_property_readonly("log_likelihood", [](const CurveModel& model) { return model.fit().log_likelihood; });
+      .def_property_readonly("max_epoch", &CurveForecaster::max_epoch)
+      .def_property_readonly("log_likelihood", [](const CurveForecaster& model) { return model.fit().log_likelihood; });
   module.def("simulate",
              &run_simulation,
              py::arg("table"),

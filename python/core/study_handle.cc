@@ -25,7 +25,9 @@ std::unique_ptr<StudyHandle> StudyHandle::drive(const StudySpec& spec,
     OpenedStudy study =
         open_or_create_study(*handle->dir_, spec, [&](const std::string& line) { notes.push_back(line); });
     handle->lock_ = std::move(study.lock);
-    handle->store_ = std::make_unique<SqliteStore>(std::move(study.store));
+    auto store = std::make_unique<SqliteStore>(std::move(study.store));
+    store->write_under(*handle->lock_);
+    handle->store_ = std::move(store);
     handle->events_ = std::move(study.events);
     history = std::move(study.history);
   } else {
@@ -83,7 +85,8 @@ TuneSummary StudyHandle::tune(WorkerPool& workers, const TuneOptions& options) {
 const History& StudyHandle::history() {
   if (session_) return session_->history();
   if (!seen_) seen_ = replay(store_->spec(), events_);
-  for (StoredEvent& stored : store_->events(std::ssize(events_))) {
+  for (StoredEvent& stored : store_->read(std::ssize(events_)).events) {
+    if (seen_->objection(stored.event)) break;  // the study is shown as it was before the damage
     seen_->apply(stored.event);
     events_.push_back(std::move(stored));
   }

@@ -39,5 +39,7 @@ TEST_F(LogTail, ReadsOnlyTheEndOfAFileWithoutNewlinesAndGivesValidText) {
   EXPECT_EQ(text.find('\xff'), std::string::npos);
 }
 
+TEST_F(LogTail, ShowsEscapeSequences) { EXPECT_EQ(tail("\x1b[2Ja\n", 3), "\\x1b[2Ja\n"); }
+
 }  // namespace
 }  // namespace bapi

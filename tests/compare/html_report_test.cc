@@ -1,5 +1,6 @@
 #include "bapi/compare/html_report.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -101,7 +102,7 @@ TEST(HtmlReport, PrintsWhatIsFoldedAway) {
 TEST(HtmlReport, GivesEveryPolicyALineOfItsOwn) {
   Comparison comparison = testing::small_comparison();
   comparison.policies.clear();
-  for (int i = 0; i < 15; ++i) comparison.policies.push_back({"p" + std::to_string(i), {.name = "random"}});
+  for (int i = 0; i < 15; ++i) comparison.policies.push_back({fmt::format("p{}", i), {.name = "random"}});
   comparison.seeds = 1;
   const std::string legend = legend_of(page_of(comparison));
   std::set<std::string> strokes;

@@ -169,7 +169,9 @@ TEST(RunComparison, WithoutCheckpointsHalvingPaysForEpochsAgainAndFullRunsDoNot)
   const std::vector<RunRecord> none = run_with(comparison, {});
   int fewer = 0;
   for (std::size_t i = 0; i < kept.size(); ++i) {
-    if (kept[i].key.policy == "random") EXPECT_EQ(none[i], kept[i]);
+    if (kept[i].key.policy == "random") {
+      EXPECT_EQ(none[i], kept[i]);
+    }
     if (kept[i].key.policy == "halving") fewer += none[i].decisions < kept[i].decisions ? 1 : 0;
   }
   EXPECT_GT(fewer, 0);

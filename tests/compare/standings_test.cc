@@ -1,5 +1,6 @@
 #include "bapi/compare/standings.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,7 +23,7 @@ Made made_of(const Regrets& regrets) {
   made.comparison.seeds = static_cast<int>(regrets[0][0].size());
   made.comparison.budgets = {parse_table_budget("2full")};
   for (std::size_t t = 0; t < regrets[0].size(); ++t) {
-    made.comparison.tables.push_back(testing::small_table(CurveShape::power_law, "t" + std::to_string(t)));
+    made.comparison.tables.push_back(testing::small_table(CurveShape::power_law, fmt::format("t{}", t)));
   }
   for (std::size_t p = 0; p < regrets.size(); ++p) {
     const std::string label(1, static_cast<char>('a' + p));
@@ -30,7 +31,7 @@ Made made_of(const Regrets& regrets) {
     for (std::size_t t = 0; t < regrets[p].size(); ++t) {
       for (std::size_t s = 0; s < regrets[p][t].size(); ++s) {
         made.records.push_back(
-            {.key = {.table = "t" + std::to_string(t), .policy = label, .budget = "2full", .workers = 1, .seed = s},
+            {.key = {.table = fmt::format("t{}", t), .policy = label, .budget = "2full", .workers = 1, .seed = s},
              .normalised_regret = regrets[p][t][s]});
       }
     }

@@ -57,9 +57,13 @@ class StoreContract : public ::testing::TestWithParam<StoreKind> {
     return *store_;
   }
 
+  EventSeq last() { return std::ssize(store().events(0)); }
+
   void append(const std::vector<Event>& facts, Durability durability = Durability::process) {
-    store().append(facts, kNow, durability);
+    EXPECT_TRUE(store().append(last(), facts, kNow, durability));
   }
+
+  void decide(const Event& decision) { EXPECT_TRUE(store().append_decision(last(), decision, kNow)); }
 
   static std::vector<Event> contents(const Store& store) {
     std::vector<Event> contents;
@@ -78,7 +82,7 @@ TEST_P(StoreContract, ANewStudyHasItsSpecificationAndNoEvents) {
 
 TEST_P(StoreContract, NumbersCountFromOneWithoutGaps) {
   append({measured(0, 1), measured(0, 2)});
-  EXPECT_TRUE(store().append_decision(0, started(1), kNow));
+  decide(started(1));
   append({measured(1, 1)}, Durability::power);
   const std::vector<StoredEvent> events = store().events(0);
   ASSERT_EQ(events.size(), 4u);
@@ -88,13 +92,12 @@ TEST_P(StoreContract, NumbersCountFromOneWithoutGaps) {
 TEST_P(StoreContract, EventsComeBackAsTheyWereWritten) {
   Rng rng(11);
   std::vector<Event> written;
-  int decisions = 0;
   for (int round = 0; round < 20; ++round) {
     for (std::size_t kind = 0; kind < std::variant_size_v<Event>; ++kind) {
       const Event event = testing_support::any_event(kind, rng);
       written.push_back(event);
       if (is_decision(event)) {
-        ASSERT_TRUE(store().append_decision(decisions++, event, kNow));
+        decide(event);
       } else {
         append({event});
       }
@@ -124,8 +127,8 @@ TEST_P(StoreContract, AMeasurementThatIsNotANumberIsKept) {
 
 TEST_P(StoreContract, EventsCarryTheTimeOfTheirAppend) {
   const std::vector<Event> fact{measured(0, 1)};
-  store().append(fact, 1234567.0625, Durability::process);
-  store().append_decision(0, started(1), 1234568.5);
+  store().append(0, fact, 1234567.0625, Durability::process);
+  store().append_decision(1, started(1), 1234568.5);
   EXPECT_EQ(store().events(0).at(0).at, 1234567.0625);
   EXPECT_EQ(store().events(0).at(1).at, 1234568.5);
 }
@@ -139,25 +142,32 @@ TEST_P(StoreContract, EventsAfterANumberAreTheRest) {
   EXPECT_TRUE(store().events(99).empty());
 }
 
-TEST_P(StoreContract, ADecisionIsAppendedOnlyToTheCountItExpects) {
+TEST_P(StoreContract, EverythingIsAppendedOnlyAfterTheEventThatTheWriterSawLast) {
+  const std::vector<Event> fact{measured(0, 1)};
   EXPECT_FALSE(store().append_decision(1, started(0), kNow));
+  EXPECT_FALSE(store().append(1, fact, kNow, Durability::process));
   EXPECT_TRUE(store().append_decision(0, started(0), kNow));
   EXPECT_FALSE(store().append_decision(0, started(0), kNow));
+  EXPECT_FALSE(store().append(0, fact, kNow, Durability::power));
   EXPECT_EQ(store().events(0).size(), 1u);
-  EXPECT_TRUE(store().append_decision(1, Event{StudyFinished{.reason = "spent"}}, kNow));
-  EXPECT_EQ(store().events(0).size(), 2u);
+  EXPECT_TRUE(store().append(1, fact, kNow, Durability::process));
+  EXPECT_FALSE(store().append_decision(1, Event{StudyFinished{.reason = "spent"}}, kNow));
+  EXPECT_TRUE(store().append_decision(2, Event{StudyFinished{.reason = "spent"}}, kNow));
+  EXPECT_EQ(store().events(0).size(), 3u);
 }
 
-TEST_P(StoreContract, FactsDoNotInvalidateADecision) {
-  EXPECT_TRUE(store().append_decision(0, started(0), kNow));
-  append({measured(0, 1), measured(0, 2)});
-  EXPECT_TRUE(store().append_decision(1, started(1), kNow));
-}
-
-TEST_P(StoreContract, DecisionsAreCountedAcrossReopening) {
-  EXPECT_TRUE(store().append_decision(0, started(0), kNow));
+TEST_P(StoreContract, EventsAreCountedAcrossReopening) {
+  decide(started(0));
   EXPECT_FALSE(reopened().append_decision(0, started(1), kNow));
   EXPECT_TRUE(store().append_decision(1, started(1), kNow));
+}
+
+TEST_P(StoreContract, ASoundLogIsReadWithoutDamage) {
+  decide(started(0));
+  append({measured(0, 1)});
+  const EventLog log = store().read(0);
+  EXPECT_FALSE(log.damage);
+  EXPECT_EQ(log.events, store().events(0));
 }
 
 TEST_P(StoreContract, AnEmptyBatchChangesNothing) {
@@ -176,7 +186,7 @@ TEST_P(StoreContract, AppendingGoesOnAfterAFailedAppend) {
   EXPECT_THROW(append({measured(0, 1), started(1)}), LogicError);
   EXPECT_THROW(store().append_decision(0, measured(0, 1), kNow), LogicError);
   append({measured(0, 1)});
-  EXPECT_TRUE(store().append_decision(0, started(1), kNow));
+  decide(started(1));
   EXPECT_EQ(contents(reopened()), (std::vector<Event>{measured(0, 1), started(1)}));
 }
 
@@ -186,9 +196,10 @@ TEST_P(StoreContract, ASecondViewSeesWhatTheFirstWroteAndCompetesWithIt) {
   if (!second) return;  // a store inside one process has no second view
   append({measured(0, 1)});
   EXPECT_EQ(second->events(0).size(), 1u);
-  EXPECT_TRUE(store().append_decision(0, started(0), kNow));
-  EXPECT_FALSE(second->append_decision(0, started(0), kNow));
-  EXPECT_TRUE(second->append_decision(1, started(1), kNow));
+  EXPECT_TRUE(store().append_decision(1, started(0), kNow));
+  EXPECT_FALSE(second->append_decision(1, started(0), kNow));
+  EXPECT_FALSE(second->append(1, std::vector<Event>{measured(0, 2)}, kNow, Durability::process));
+  EXPECT_TRUE(second->append_decision(2, started(1), kNow));
   EXPECT_EQ(contents(store()), (std::vector<Event>{measured(0, 1), started(0), started(1)}));
 }
 

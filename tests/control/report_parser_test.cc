@@ -53,6 +53,15 @@ TEST(ParseReport, SaysWhatIsWrong) {
   EXPECT_LT(mistake_in(R"({"text": ")" + std::string(10000, 'x') + "\"}").size(), 400u);
 }
 
+TEST(ParseReport, ValuesNestedWithoutEndAreNamedAndNotWrittenOut) {
+  constexpr int kDeep = 200000;  // the stack would not hold a frame for each
+  const std::string nested = std::string(kDeep, '[') + std::string(kDeep, ']');
+  const std::string metric = mistake_in(R"({"epoch": 1, "accuracy": )" + nested + "}");
+  EXPECT_NE(metric.find(R"("accuracy": a list, which is not a number)"), std::string::npos) << metric;
+  EXPECT_LT(metric.size(), 500u);
+  EXPECT_NE(mistake_in(R"({"accuracy": 1, "epoch": {"a": )" + nested + "}}").find("an object"), std::string::npos);
+}
+
 TEST(ParseReport, AnythingElseIsNoReport) {
   for (const char* text : {"", "hello", "[1]", "3", "{", R"({"epoch": 3, "accuracy")", "{}}", "\xff\xfe{"}) {
     EXPECT_EQ(parse_report(text, "accuracy"), ReportLine(NoReport{})) << text;

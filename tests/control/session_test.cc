@@ -103,6 +103,68 @@ TEST_F(SessionTest, SecondControllerIsNoticedAtItsFirstDecision) {
   EXPECT_THROW(other.ask(), StoreError);
 }
 
+TEST_F(SessionTest, SecondControllerIsNoticedAtItsFirstFact) {
+  Session& first = open(spec_of(Meter::epochs, 100.0));
+  first.ask();
+  RandomSearch other_policy{PolicySpec{.name = "random"}};
+  Session other(*store_, other_policy, clock_);
+  report(0, 1, 1.0);
+  const std::vector<Event> same = {Measured{TrialId{0}, {1, 0.5, 1.0}}};
+  EXPECT_THROW(other.record(same), StoreError);
+  EXPECT_EQ(reopen().history().trial(TrialId{0}).curve.last_epoch(), 1);
+}
+
+// Says the same whatever the history is.
+class Stubborn : public Policy {
+ public:
+  explicit Stubborn(Decision decision) : decision_(std::move(decision)) {}
+  std::string_view name() const override { return "stubborn"; }
+  Decision ask(const History&, Rng&) override { return decision_; }
+
+ private:
+  Decision decision_;
+};
+
+TEST_F(SessionTest, ADecisionThatCannotFollowIsRefusedBeforeItIsWritten) {
+  StudySpec spec = spec_of(Meter::epochs, 100.0);
+  spec.workers = 2;
+  open(spec).ask();  // trial 0 runs
+  const std::vector<StoredEvent> before = store_->events(0);
+  const std::vector<Decision> wrong = {Resume{.trial = TrialId{0}, .until = 10},
+                                       Stop{.trial = TrialId{0}},
+                                       Stop{.trial = TrialId{5}},
+                                       Start{.config = {{7.0}}, .until = 3},
+                                       Start{.config = {{0.5}}, .until = 11}};
+  for (const Decision& decision : wrong) {
+    Stubborn policy(decision);
+    EXPECT_THROW(Session(*store_, policy, clock_).ask(), LogicError) << decision.index();
+    EXPECT_EQ(store_->events(0), before);
+  }
+  EXPECT_EQ(reopen().history().trials().size(), 1u);
+}
+
+TEST_F(SessionTest, FactsThatCannotFollowAreRefusedBeforeTheyAreWritten) {
+  Session& session = open(spec_of(Meter::reported, 100.0));
+  session.ask();
+  const std::vector<Event> half_right = {Measured{TrialId{0}, {1, 0.5, 1.0}}, Measured{TrialId{0}, {3, 0.5, 1.0}}};
+  EXPECT_THROW(session.record(half_right), LogicError);
+  EXPECT_EQ(store_->events(0).size(), 1u);
+  report(0, 1, 1.0);
+  EXPECT_EQ(session.history().trial(TrialId{0}).curve.last_epoch(), 1);
+}
+
+TEST_F(SessionTest, ALogWithAnImpossibleEventIsNotContinued) {
+  open(spec_of(Meter::epochs, 100.0)).ask();
+  ASSERT_TRUE(store_->append_decision(1, TrialResumed{.trial = TrialId{0}, .until = 10}, 0.0));
+  try {
+    reopen();
+    FAIL() << "opened";
+  } catch (const StoreError& error) {
+    EXPECT_NE(std::string(error.what()).find("event 2 (resumed) is damaged: trial 0: it is running"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST_F(SessionTest, ProgramsWithoutCheckpointsPayForRepeatedEpochs) {
   StudySpec spec = spec_of(Meter::epochs, 12.0, 20);
   spec.checkpoint = Checkpoint::none;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bapi/study/replay.h"
 #include "tests/crash/controlled_study.h"
 
 namespace bapi {
@@ -68,6 +69,30 @@ INSTANTIATE_TEST_SUITE_P(Places,
                          [](const auto& place) {
                            return place.param.policy + (place.param.side == "--kill-before" ? "_before" : "_after");
                          });
+
+class ModelPolicy : public testing::TestWithParam<std::string> {};
+
+// What two workers report first is chance, so the stories differ; each can be read and continued after every death.
+TEST_P(ModelPolicy, OfTwoWorkersLeavesASoundLogHoweverOftenItsControllerDies) {
+  StudySpec spec = deterministic_spec(GetParam());
+  spec.workers = 2;
+  spec.budget.limit = 30.0;
+  const ControlledStudy study(spec);
+  int lives = 1;
+  while (!study.run({lives % 2 == 0 ? "--kill-after" : "--kill-before", std::to_string(3 + lives % 7)})) {
+    ASSERT_LT(++lives, 100);
+    if (!study.exists()) continue;
+    const SqliteStore store = SqliteStore::open(study.dir().database(), Access::read_only);
+    const Replay log = replay(store.spec(), store.read(0));
+    ASSERT_FALSE(log.damage) << log.damage->text();
+  }
+  EXPECT_TRUE(study.history().finished());
+  EXPECT_GT(lives, 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, ModelPolicy, testing::Values("bapi", "bapi-4"), [](const auto& policy) {
+  return policy.param == "bapi" ? "bapi" : "bapi_4";
+});
 
 class ShortLives : public testing::TestWithParam<std::string> {};
 

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string>
 
-#include "bapi/study/spec_file.h"
+#include "bapi/studies/study_file.h"
 #include "checkpoint.h"
 #include "data.h"
 #include "network.h"

@@ -6,6 +6,7 @@
 #include "bapi/cost/cost_model.h"
 #include "bapi/gp/log_likelihood.h"
 #include "golden.h"
+#include "tests/support/references.h"
 
 namespace bapi::golden {
 namespace {

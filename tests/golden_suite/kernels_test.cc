@@ -4,6 +4,7 @@
 #include "bapi/kernel/product_kernel.h"
 #include "golden.h"
 #include "model.h"
+#include "tests/support/references.h"
 
 namespace bapi::golden {
 namespace {

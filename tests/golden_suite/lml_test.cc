@@ -3,6 +3,7 @@
 #include "bapi/gp/log_likelihood.h"
 #include "golden.h"
 #include "model.h"
+#include "tests/support/references.h"
 
 namespace bapi::golden {
 namespace {

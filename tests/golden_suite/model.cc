@@ -1,4 +1,5 @@
 #include "model.h"
+#include "tests/support/references.h"
 
 #include <stdexcept>
 

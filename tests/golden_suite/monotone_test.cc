@@ -7,6 +7,7 @@
 #include "bapi/math/box_quadrature.h"
 #include "golden.h"
 #include "model.h"
+#include "tests/support/references.h"
 
 namespace bapi::golden {
 namespace {
@@ -54,10 +55,10 @@ TEST(Golden, MonotoneMatrices) {
 TEST(Golden, MonotonePosterior) {
   for_each_case("mono_posterior", [](Case& c) {
     const ExactGp gp = model_of(c);
-    const MonotoneGp monotone(
-        gp, constraint_of(c), {.quadrature_dimensions = kMaxQuadratureDimensions, .points = kPoints});
+    const MomentOptions moments{.quadrature_dimensions = kMaxQuadratureDimensions, .points = kPoints};
+    const MonotoneGp monotone(gp, constraint_of(c), moments);
     const Rows queries = rows_of(c, "XS", "tauS");
-    const double prior = monotone.log_prior_probability();
+    const double prior = log_prior_probability(monotone, moments);
     c.expect("log_p_C_given_Y", monotone.log_probability());
     c.expect("log_p_C", prior);
     c.expect("log_p_Y", gp.log_likelihood());

@@ -7,6 +7,7 @@
 #include "bapi/planner/horizon.h"
 #include "golden.h"
 #include "model.h"
+#include "tests/support/references.h"
 
 namespace bapi::golden {
 namespace {
@@ -32,7 +33,7 @@ HorizonProblem problem_of(const Case& c, const ExactGp& gp) {
       .cost = [x, rates](const Vector& at, Epoch done, Epoch until) { return rates[row_of(x, at)] * (until - done); },
       .candidates = {},
       .pending = {},
-      .new_configurations = NewConfigurations::none};
+      .new_points = NewPoints::none};
   for (int i = 0; i < x.rows(); ++i) problem.candidates.push_back({x.row(i), i, 0});
   return problem;
 }
@@ -44,8 +45,7 @@ Vector margins(const Case& c, const HorizonProblem& problem, const std::vector<i
       JointDraws(problem.model, slopes, {c.inputs()["U"].matrix(), c.inputs()["base_normals"].matrix()}, jitter),
       problem.best);
   std::vector<Rows> rows;
-  for (const RunCandidate& candidate : problem.candidates)
-    rows.push_back(slopes.rows_and_value_at_tau(candidate.x, 0, 1.0));
+  for (const CurveAt& candidate : problem.candidates) rows.push_back(slopes.rows_and_value_at_tau(candidate.x, 0, 1.0));
   std::vector<bool> used(rows.size(), false);
   Vector result(static_cast<Eigen::Index>(horizon.size()));
   for (std::size_t step = 0; step < horizon.size(); ++step) {
@@ -67,7 +67,7 @@ void check_all_candidates(Case& c, const HorizonProblem& problem) {
   std::vector<int> stops;
   Vector mixture(static_cast<Eigen::Index>(problem.candidates.size()));
   Vector matched(mixture.size());
-  for (const RunCandidate& candidate : problem.candidates) {
+  for (const CurveAt& candidate : problem.candidates) {
     const auto i = static_cast<Eigen::Index>(stops.size());
     const MonotoneGp posterior(problem.model, Constraint::on_slopes(slopes, candidate.x, candidate.group));
     stops.push_back(conservative_stop(
@@ -76,7 +76,7 @@ void check_all_candidates(Case& c, const HorizonProblem& problem) {
         candidate.group,
         {.epsilon = problem.epsilon, .min_epoch = problem.min_epoch, .max_epoch = problem.max_epoch}));
     const Rows row = Rows::of_curve(candidate.x, {stops.back()}, problem.max_epoch, candidate.group);
-    mixture[i] = std::exp(log_constrained_improvement(problem.model, posterior, row, problem.best));
+    mixture[i] = std::exp(log_constrained_improvement(posterior, row, problem.best));
     matched[i] = std::exp(log_moment_matched_improvement(posterior, row, problem.best));
   }
   c.expect("t_opt_all", stops);

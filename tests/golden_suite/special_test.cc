@@ -6,6 +6,7 @@
 #include "bapi/math/quasi_random.h"
 #include "bapi/math/truncated_normal.h"
 #include "golden.h"
+#include "tests/support/references.h"
 
 namespace bapi::golden {
 namespace {

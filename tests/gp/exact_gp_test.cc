@@ -246,5 +246,20 @@ TEST(ExactGp, TablesOverEpochsGiveWhatArbitraryTauGives) {
   }
 }
 
+TEST(ExactGp, PendingRowsLeaveTheMeanAndLowerTheVariance) {
+  Rng rng(31);
+  const Data data = curves(6, 3, 2, rng);
+  const ExactGp gp(data.rows, data.y, parameters(2, TimeKind::exponential_decay, 0.2));
+  Rows pending = Rows::of_curve(Vector::Constant(2, 0.4), {50}, 50, 100);
+  pending.append(Rows::of_curve(Vector::Constant(2, 0.6), {20}, 50, 101));
+  const ExactGp with = gp.with_pending(pending);
+  EXPECT_EQ(with.size(), gp.size() + 2);
+  const Moments before = gp.predict(pending);
+  const Moments after = with.predict(pending);
+  EXPECT_LE((after.mean - before.mean).norm(), 1e-8);
+  for (Eigen::Index i = 0; i < 2; ++i) EXPECT_LT(after.variance(i), before.variance(i));
+  EXPECT_EQ(gp.with_pending(Rows::at_epochs(Matrix(0, 0), {}, 50)).y(), gp.y());
+}
+
 }  // namespace
 }  // namespace bapi

@@ -8,6 +8,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/gp/log_likelihood.h"
+#include "tests/support/references.h"
 
 namespace bapi {
 namespace {
@@ -159,14 +160,6 @@ TEST(Fit, ResultDoesNotDependOnThreadsBesideIt) {
     for (Vector& result : results) threads.emplace_back([&result, &run] { result = run(); });
   }
   for (const Vector& result : results) EXPECT_EQ(result, alone);
-}
-
-TEST(Fit, SummaryIsOneLine) {
-  Rng rng(9);
-  const Data data = drawn(5, 2, curve_structure(1), rng);
-  const std::string line = fit(data.rows, data.y, curve_structure(1), {}, rng).summary.brief();
-  EXPECT_EQ(line.find('\n'), std::string::npos);
-  EXPECT_NE(line.find("evaluations"), std::string::npos);
 }
 
 TEST(Fit, OptionsOutsideTheirRangeAreNamed) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "bapi/base/rng.h"
+#include "tests/support/references.h"
 
 namespace bapi {
 namespace {

@@ -73,7 +73,7 @@ TEST(HyperPriors, RefuseARangeThatIsNotOrdered) {
   EXPECT_NO_THROW(priors.validate());
   EXPECT_NO_THROW(HyperPriors::for_configurations().validate());
   EXPECT_NO_THROW(HyperPriors::for_log_rates().validate());
-  priors.beta.low = 10.0;
+  priors.noise.low = 10.0;
   EXPECT_THROW(priors.validate(), InvalidInput);
 }
 

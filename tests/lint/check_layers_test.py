@@ -17,11 +17,17 @@ bapi_module(store DEPENDS study base)
 """
 
 
-def check(files, table=TABLE):
+# One include for every arrow of the table.
+ARROWS = {"math/arrows.h": '#include "bapi/base/b.h"\n',
+          "study/arrows.h": '#include "bapi/math/b.h"\n#include "bapi/base/b.h"\n',
+          "store/arrows.h": '#include "bapi/study/b.h"\n#include "bapi/base/b.h"\n'}
+
+
+def check(files, table=TABLE, arrows=ARROWS):
     """Runs the check on a tree with these files below src/bapi: (exit code, output)."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
-        for name, text in {"CMakeLists.txt": table, **files}.items():
+        for name, text in {"CMakeLists.txt": table, **(arrows if table == TABLE else {}), **files}.items():
             path = root / "src" / "bapi" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -74,8 +80,25 @@ class CheckLayers(unittest.TestCase):
         for path, header in [("study/a.cc", "yaml-cpp/yaml.h"), ("study/spec_file.cc", "nlohmann/json.hpp"),
                              ("study/a.cc", "sqlite3.h"), ("store/a.cc", "CLI/CLI.hpp")]:
             self.assert_refused({path: f"#include <{header}>\n"}, f"{path}:1: {header}: ")
-        code, output = check({"study/spec_file.cc": "#include <yaml-cpp/yaml.h>\n", "store/a.cc": "#include <sqlite3.h>\n"})
+        code, output = check({"study/yaml_fields.cc": "#include <yaml-cpp/yaml.h>\n", "store/a.cc": "#include <sqlite3.h>\n"})
         self.assertEqual(code, 0, output)
+
+    def test_arrow_without_include_is_refused(self):
+        code, output = check({"store/arrows.h": '#include "bapi/base/b.h"\n'})
+        self.assertEqual(code, 1, output)
+        self.assertIn("store depends on study and includes nothing of it", output)
+
+    def test_a_type_name_has_one_definition(self):
+        def header(line):
+            return f"namespace bapi {{\n{line}\n}}  // namespace bapi\n"
+        for first, second in [("struct Axis {", "struct Axis {"), ("class Axis {", "enum class Axis { x, y };"),
+                              ("using Axis = int;", "class Axis final : public Line {"), ("struct Axis {};", "enum Axis {")]:
+            self.assert_refused({"math/a.h": header(first), "store/b.h": header(second)},
+                                "store/b.h:2: bapi::Axis is defined in math/a.h:2 already")
+        for harmless in ["struct Axis;", "  struct Axis {", "namespace {\nstruct Axis {\n};\n}  // namespace",
+                         "namespace inner {\nstruct Axis {\n};\n}  // namespace inner", "Axis axis() { return {}; }"]:
+            code, output = check({"math/a.h": header("struct Axis {"), "store/b.cc": header(harmless)})
+            self.assertEqual(code, 0, output)
 
     def test_source_without_test_is_a_warning(self):
         code, output = check({"base/a.cc": "\n"})

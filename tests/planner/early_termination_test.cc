@@ -35,23 +35,12 @@ TEST(EarlyTermination, AHopelessRunEndsAndAnUnbeatenOneGoesOn) {
   const Vector x = s.data.x.row(0);
   const StopRule rule{.epsilon = 0.05, .min_epoch = 1, .max_epoch = 50};
   const auto check = [&](double best) {
-    return check_termination(s.gp, s.slopes, x, 0, s.data.trained[0], best, rule, {.kappa = 100.0});
+    const MonotoneGp posterior(s.gp, Constraint::on_slopes(s.slopes, x, 0));
+    return check_termination(posterior, {.x = x, .group = 0, .done = s.data.trained[0]}, best, rule, {.kappa = 100.0});
   };
   EXPECT_TRUE(check(1e3).terminate);
   EXPECT_FALSE(check(-1e3).terminate);
   EXPECT_GE(check(0.0).stop, std::min(50, s.data.trained[0]));
-}
-
-TEST(EarlyTermination, NoiseOnBothSidesMakesTheRatioSmaller) {
-  const Setting s = setting();
-  const Vector x = s.data.x.row(1);
-  const StopRule rule{.epsilon = 0.05, .min_epoch = 1, .max_epoch = 50};
-  const auto with = check_termination(s.gp, s.slopes, x, 1, s.data.trained[1], 0.0, rule);
-  const auto latent =
-      check_termination(s.gp, s.slopes, x, 1, s.data.trained[1], 0.0, rule, {.spread = TerminationSpread::latent});
-  EXPECT_GT(with.sd_now, latent.sd_now);
-  EXPECT_LE(with.sd_at_stop / with.sd_now, latent.sd_at_stop / latent.sd_now + 1e-12);
-  EXPECT_EQ(with.stop, latent.stop);
 }
 
 // The paper's loop stalls at the stop and may step back; this one does neither.
@@ -60,7 +49,7 @@ TEST(EarlyTermination, TheLoopOfBlocksEndsAtTheStop) {
     Epoch now = 0;
     int looks = 0;
     while (now < stop) {
-      const Epoch next = next_check(now, stop, default_block(50));
+      const Epoch next = next_check(now, stop, 10);
       ASSERT_GT(next, now);
       ASSERT_LE(next, stop);
       now = next;
@@ -69,7 +58,6 @@ TEST(EarlyTermination, TheLoopOfBlocksEndsAtTheStop) {
     EXPECT_EQ(looks, (stop + 9) / 10);
   }
   EXPECT_EQ(next_check(30, 20, 10), 30);
-  EXPECT_EQ(default_block(3), 1);
 }
 
 TEST(EarlyTermination, RefusesAKappaThatIsNotPositive) {

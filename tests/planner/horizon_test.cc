@@ -39,6 +39,14 @@ HorizonProblem problem(const Setting& s, Cost budget) {
           .pending = {}};
 }
 
+Horizon plan(const HorizonProblem& problem,
+             const HorizonOptions& options,
+             Rng& rng,
+             Monotonicity monotone = Monotonicity::on) {
+  const SlopeConstraint slopes = slope_constraint(problem.model, problem.min_epoch, {.monotone = monotone});
+  return plan_horizon(problem, options, slopes, rng);
+}
+
 HorizonOptions quick() {
   HorizonOptions options;
   options.draws = 64;
@@ -59,7 +67,7 @@ TEST(Horizon, ShrinksWithTheBudgetAndNeverPassesIt) {
   std::size_t last = 100;
   for (const Cost budget : {1000.0, 110.0, 60.0, 20.0, 5.0, 0.5}) {
     Rng rng(2);
-    const Horizon horizon = plan_horizon(problem(s, budget), quick(), rng);
+    const Horizon horizon = plan(problem(s, budget), quick(), rng);
     EXPECT_LE(total(horizon), budget);
     EXPECT_NEAR(horizon.budget_left, budget - total(horizon), 1e-9);
     EXPECT_LE(horizon.runs.size(), last);
@@ -76,29 +84,29 @@ TEST(Horizon, ShrinksWithTheBudgetAndNeverPassesIt) {
 TEST(Horizon, ShortensTheOnlyRunThatDoesNotFit) {
   const Setting s = setting(3);
   Rng rng(4);
-  const Horizon whole = plan_horizon(problem(s, 1000.0), quick(), rng);
+  const Horizon whole = plan(problem(s, 1000.0), quick(), rng);
   ASSERT_FALSE(whole.empty());
   ASSERT_GT(whole.runs[0].until, 3);
-  const Horizon part = plan_horizon(problem(s, 3.4), quick(), rng);
+  const Horizon part = plan(problem(s, 3.4), quick(), rng);
   ASSERT_EQ(part.runs.size(), 1u);
   EXPECT_EQ(part.next().until, 3);
   EXPECT_TRUE(part.next().shortened);
   EXPECT_EQ(part.end, HorizonEnd::budget_spent);
   HorizonOptions strict = quick();
   strict.unaffordable = Unaffordable::stop;
-  EXPECT_TRUE(plan_horizon(problem(s, 3.4), strict, rng).empty());
+  EXPECT_TRUE(plan(problem(s, 3.4), strict, rng).empty());
 }
 
 TEST(Horizon, PrefersACheapResumedRunToAnEqualNewOne) {
   const Setting s = setting(5);
   HorizonProblem p = problem(s, 1000.0);
-  p.new_configurations = NewConfigurations::none;
+  p.new_points = NewPoints::none;
   // The same unseen configuration twice: one of them has paid for its first 20 epochs.
   const Vector x = Vector::Constant(2, 0.45);
   p.candidates = {{x, -1, 0}, {x, -2, 20}};
   p.epsilon = 0.0;  // both run to the end
   Rng rng(6);
-  const Horizon horizon = plan_horizon(p, quick(), rng);
+  const Horizon horizon = plan(p, quick(), rng);
   ASSERT_EQ(horizon.runs.size(), 2u);
   EXPECT_EQ(horizon.next().candidate, 1);
   EXPECT_EQ(horizon.next().cost, 30.0);
@@ -108,20 +116,20 @@ TEST(Horizon, PrefersACheapResumedRunToAnEqualNewOne) {
 TEST(Horizon, OthersMoveUpWhereTheBestOfTheListAreFinished) {
   const Setting s = setting(5);
   HorizonProblem p = problem(s, 1000.0);
-  p.new_configurations = NewConfigurations::none;
-  std::vector<RunCandidate> list;
+  p.new_points = NewPoints::none;
+  std::vector<CurveAt> list;
   std::vector<double> alone;  // what each adds by itself
   for (int i = 0; i < 100; ++i) {
     list.push_back({Eigen::Vector2d((i % 10) / 10.0, i / 100.0), -1 - i, 0});
     p.candidates = {list.back()};
     Rng rng(6);
-    alone.push_back(plan_horizon(p, quick(), rng).runs.at(0).score);
+    alone.push_back(plan(p, quick(), rng).runs.at(0).score);
   }
   const auto least = std::min_element(alone.begin(), alone.end()) - alone.begin();
-  for (int i = 0; i < 100; ++i) list[static_cast<std::size_t>(i)].trained = i == least ? 0 : kMaxEpoch - 1;
+  for (int i = 0; i < 100; ++i) list[static_cast<std::size_t>(i)].done = i == least ? 0 : kMaxEpoch - 1;
   p.candidates = list;
   Rng rng(6);
-  const Horizon horizon = plan_horizon(p, quick(), rng);
+  const Horizon horizon = plan(p, quick(), rng);
   ASSERT_EQ(horizon.runs.size(), 1u);
   EXPECT_EQ(horizon.next().candidate, least);
   EXPECT_EQ(horizon.end, HorizonEnd::nothing_left);
@@ -133,7 +141,7 @@ TEST(Horizon, CostPerUnitIsNotMaximisedByTrivialShortRuns) {
   for (std::uint64_t seed = 10; seed < 16; ++seed) {
     const Setting s = setting(seed);
     Rng rng(seed);
-    const Horizon horizon = plan_horizon(problem(s, 1000.0), quick(), rng);
+    const Horizon horizon = plan(problem(s, 1000.0), quick(), rng);
     ASSERT_FALSE(horizon.empty());
     EXPECT_GT(horizon.next().until, 1);
     for (const PlannedRun& run : horizon.runs) longest = std::max(longest, run.until);
@@ -145,20 +153,20 @@ TEST(Horizon, CostPerUnitIsNotMaximisedByTrivialShortRuns) {
 TEST(Horizon, NoRunIsPlannedToEndBeforeItsFirstLook) {
   const Setting s = setting(5);
   HorizonProblem p = problem(s, 1000.0);
-  p.new_configurations = NewConfigurations::none;
+  p.new_points = NewPoints::none;
   p.epsilon = 100.0;  // everything is flat
   p.candidates = {{s.data.x.row(0), 0, 20}, {s.data.x.row(1), 1, 45}, {Vector::Constant(2, 0.45), -1, 0}};
   Rng rng(6);
-  for (const PlannedRun& run : plan_horizon(p, quick(), rng).runs) EXPECT_EQ(run.until, 1) << "only what is new";
+  for (const PlannedRun& run : plan(p, quick(), rng).runs) EXPECT_EQ(run.until, 1) << "only what is new";
   p.first_look = 10;
-  const Horizon horizon = plan_horizon(p, quick(), rng);
+  const Horizon horizon = plan(p, quick(), rng);
   ASSERT_EQ(horizon.runs.size(), 3u);
   for (const PlannedRun& run : horizon.runs) {
     EXPECT_EQ(run.until, std::min(run.from + 10, kMaxEpoch));
     EXPECT_EQ(run.cost, run.until - run.from);
   }
   p.budget = 4.0;
-  const Horizon part = plan_horizon(p, quick(), rng);
+  const Horizon part = plan(p, quick(), rng);
   ASSERT_EQ(part.runs.size(), 1u);
   EXPECT_EQ(part.next().until, part.next().from + 4) << "but for what the budget does not pay";
 }
@@ -166,7 +174,7 @@ TEST(Horizon, NoRunIsPlannedToEndBeforeItsFirstLook) {
 TEST(Horizon, ChoosesTheLargestImprovementPerCost) {
   const Setting s = setting(7);
   Rng rng(8);
-  const Horizon horizon = plan_horizon(problem(s, 1000.0), quick(), rng);
+  const Horizon horizon = plan(problem(s, 1000.0), quick(), rng);
   for (const PlannedRun& run : horizon.runs) {
     EXPECT_LE(run.log_improvement_per_cost, horizon.next().log_improvement_per_cost);
     EXPECT_NEAR(run.log_improvement_per_cost, run.log_improvement - std::log(run.cost), 1e-12);
@@ -176,10 +184,10 @@ TEST(Horizon, ChoosesTheLargestImprovementPerCost) {
 TEST(Horizon, FinishedCandidatesAreLeftOut) {
   const Setting s = setting(9);
   HorizonProblem p = problem(s, 1000.0);
-  p.new_configurations = NewConfigurations::none;
+  p.new_points = NewPoints::none;
   for (int i = 0; i < 10; ++i) p.candidates.push_back({s.data.x.row(i), i, kMaxEpoch});
   Rng rng(10);
-  const Horizon horizon = plan_horizon(p, quick(), rng);
+  const Horizon horizon = plan(p, quick(), rng);
   EXPECT_TRUE(horizon.empty());
   EXPECT_EQ(horizon.end, HorizonEnd::nothing_left);
 }
@@ -188,10 +196,10 @@ TEST(Horizon, PendingRunsKeepOthersAway) {
   const Setting s = setting(11);
   HorizonProblem p = problem(s, 1000.0);
   Rng rng(12);
-  const Horizon first = plan_horizon(p, quick(), rng);
+  const Horizon first = plan(p, quick(), rng);
   ASSERT_FALSE(first.empty());
   p.pending = {{first.runs[0].x, -5, kMaxEpoch}};
-  const Horizon second = plan_horizon(p, quick(), rng);
+  const Horizon second = plan(p, quick(), rng);
   ASSERT_FALSE(second.empty());
   EXPECT_GT((second.runs[0].x - first.runs[0].x).norm(), 1e-3);
   // What is still to be gained has become less.
@@ -203,10 +211,10 @@ TEST(Horizon, EveryPlannedConfigurationIsValid) {
   HorizonProblem p = problem(s, 1000.0);
   p.decode = [](const Vector& x) -> Vector { return (x * 5.0).array().round() / 5.0; };
   Rng rng(14);
-  for (const PlannedRun& run : plan_horizon(p, quick(), rng).runs) EXPECT_EQ(p.decode(run.x), run.x);
+  for (const PlannedRun& run : plan(p, quick(), rng).runs) EXPECT_EQ(p.decode(run.x), run.x);
 }
 
-TEST(Horizon, NewConfigurationsAreNoneThatIsTakenOrPlannedAlready) {
+TEST(Horizon, NewPointsAreNoneThatIsTakenOrPlannedAlready) {
   const Setting s = setting(13);
   HorizonProblem p = problem(s, 1000.0);
   p.decode = [](const Vector& x) -> Vector { return (x * 2.0).array().round() / 2.0; };  // nine in all
@@ -215,7 +223,7 @@ TEST(Horizon, NewConfigurationsAreNoneThatIsTakenOrPlannedAlready) {
   HorizonOptions options = quick();
   options.length = 8;
   Rng rng(14);
-  const Horizon horizon = plan_horizon(p, options, rng);
+  const Horizon horizon = plan(p, options, rng);
   EXPECT_GE(horizon.runs.size(), 5u);
   for (std::size_t i = 0; i < horizon.runs.size(); ++i) {
     const PlannedRun& run = horizon.runs[i];
@@ -233,11 +241,11 @@ TEST(Horizon, EndsWhereEverythingIsTaken) {
   p.decode = [](const Vector& x) -> Vector { return x.array().round(); };
   p.taken = {Eigen::Vector2d(0, 0), Eigen::Vector2d(0, 1), Eigen::Vector2d(1, 0), Eigen::Vector2d(1, 1)};
   Rng rng(15);
-  const Horizon horizon = plan_horizon(p, quick(), rng);
+  const Horizon horizon = plan(p, quick(), rng);
   EXPECT_TRUE(horizon.empty());
   EXPECT_EQ(horizon.end, HorizonEnd::nothing_left);
   p.taken.pop_back();
-  const Horizon last = plan_horizon(p, quick(), rng);
+  const Horizon last = plan(p, quick(), rng);
   ASSERT_EQ(last.runs.size(), 1u);
   EXPECT_EQ(last.next().x, Vector::Ones(2));
 }
@@ -246,7 +254,7 @@ TEST(Horizon, DependsOnTheStreamAloneWhateverTheThread) {
   const Setting s = setting(15);
   const auto plan = [&] {
     Rng rng(16);
-    return plan_horizon(problem(s, 1000.0), quick(), rng);
+    return plan(problem(s, 1000.0), quick(), rng);
   };
   const Horizon here = plan();
   std::vector<Horizon> there(3);
@@ -263,15 +271,15 @@ TEST(Horizon, DependsOnTheStreamAloneWhateverTheThread) {
 TEST(Horizon, ALongListIsScreenedAndTheBestOfItScoredInFull) {
   const Setting s = setting(21);
   HorizonProblem p = problem(s, 1000.0);
-  p.new_configurations = NewConfigurations::none;
+  p.new_points = NewPoints::none;
   Rng list(22);
   for (int i = 0; i < 150; ++i) p.candidates.push_back({Eigen::Vector2d(list.uniform(), list.uniform()), -1 - i, 0});
   HorizonOptions full = quick();
   full.screen_draws = full.draws;
   Rng a(23);
   Rng b(23);
-  const Horizon exact = plan_horizon(p, full, a);
-  const Horizon screened = plan_horizon(p, quick(), b);
+  const Horizon exact = plan(p, full, a);
+  const Horizon screened = plan(p, quick(), b);
   ASSERT_EQ(exact.runs.size(), 4u);
   ASSERT_EQ(screened.runs.size(), 4u);
   EXPECT_EQ(screened.runs[0].candidate, exact.runs[0].candidate);
@@ -295,9 +303,9 @@ TEST(Horizon, DataThatContradictTheConstraintGiveFiniteNumbersAndAreReported) {
                    .cost = [](const Vector&, Epoch done, Epoch until) { return static_cast<Cost>(until - done); },
                    .candidates = {{Vector::Constant(2, 0.5), 0, 0}},
                    .pending = {},
-                   .new_configurations = NewConfigurations::none};
+                   .new_points = NewPoints::none};
   Rng rng(24);
-  const Horizon horizon = plan_horizon(p, quick(), rng);
+  const Horizon horizon = plan(p, quick(), rng);
   ASSERT_EQ(horizon.runs.size(), 1u);
   EXPECT_LT(horizon.least_log_probability, kContradictionLogProbability);
   EXPECT_TRUE(std::isfinite(horizon.next().mean));
@@ -310,9 +318,8 @@ TEST(Horizon, WorksForEveryScoreAndWithoutMonotonicity) {
     for (const Monotonicity monotone : {Monotonicity::off, Monotonicity::on}) {
       HorizonOptions options = quick();
       options.acquisition.score = score;
-      options.slopes.monotone = monotone;
       Rng rng(18);
-      EXPECT_EQ(plan_horizon(problem(s, 1000.0), options, rng).runs.size(), 4u);
+      EXPECT_EQ(plan(problem(s, 1000.0), options, rng, monotone).runs.size(), 4u);
     }
   }
 }
@@ -322,13 +329,13 @@ TEST(Horizon, RefusesWhatMakesNoSense) {
   Rng rng(20);
   HorizonProblem p = problem(s, 10.0);
   p.epsilon = -1.0;
-  EXPECT_THROW(plan_horizon(p, quick(), rng), InvalidInput);
+  EXPECT_THROW(plan(p, quick(), rng), InvalidInput);
   p.epsilon = 0.0;
   p.first_look = -1;
-  EXPECT_THROW(plan_horizon(p, quick(), rng), InvalidInput);
+  EXPECT_THROW(plan(p, quick(), rng), InvalidInput);
   HorizonOptions options = quick();
   options.length = 0;
-  EXPECT_THROW(plan_horizon(problem(s, 10.0), options, rng), InvalidInput);
+  EXPECT_THROW(plan(problem(s, 10.0), options, rng), InvalidInput);
 }
 
 }  // namespace

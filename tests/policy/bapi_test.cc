@@ -304,7 +304,7 @@ TEST(Bapi, WithoutCheckpointsToGoOnCostsAllEpochsAgain) {
       history.apply(SegmentDone{TrialId{i}});
     }
     Rng rng(1);
-    const Models models = fit_models(history, {}, rng);
+    const Models models = fit_models(Evidence(history), {}, rng);
     const Vector x = spec.space.encode(table.configs[18]);
     EXPECT_NEAR(cost_to(history, models, x, 2, 8), 8.0, 0.4) << name;
     Rng stream(2);

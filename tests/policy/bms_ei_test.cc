@@ -27,8 +27,8 @@ class BudgetedMultiStepTest : public testing::Test {
   BudgetedMultiStepTest()
       : table_(test::small_table(40, 9)), history_(test::finished_runs(table_, spec(), {3, 12, 20, 33})) {
     Rng rng(2);
-    model_ = fit_configurations(history_, rng);
-    cost_ = fit_full_run_cost(history_, rng);
+    model_ = fit_configurations(Evidence(history_), rng);
+    cost_ = fit_full_run_cost(Evidence(history_), rng);
   }
 
   Start answer(const PolicySpec& policy) {
@@ -59,20 +59,20 @@ TEST_F(BudgetedMultiStepTest, PredictsWhatFullRunsCost) {
 
 TEST_F(BudgetedMultiStepTest, SizesItsScheduleByTheCostOfAFewRuns) {
   Rng rng(3);
-  const BudgetSchedule schedule = new_schedule(*model_, *cost_, 4, 1e6, 1e6, rng);
+  const BudgetSchedule schedule = new_schedule(*model_, *cost_, {.steps = 4, .total = 1e6, .left = 1e6}, rng);
   EXPECT_GT(schedule.planned, 4.0 * 9.0);
   EXPECT_LT(schedule.planned, 4.0 * 27.0);
   EXPECT_LE(4.0 * schedule.smallest, schedule.planned);
-  EXPECT_EQ(new_schedule(*model_, *cost_, 4, 1e6, 5.0, rng).planned, 5.0);
+  EXPECT_EQ(new_schedule(*model_, *cost_, {.steps = 4, .total = 1e6, .left = 5.0}, rng).planned, 5.0);
 }
 
 TEST_F(BudgetedMultiStepTest, GoesOnWithTheScheduleOfTheLastRun) {
-  EXPECT_FALSE(continued_schedule(history_, *cost_));
+  EXPECT_FALSE(continued_schedule(Evidence(history_), *cost_));
   const Start first = answer(spec());
   const BudgetSchedule made = *first.assignment.schedule;
   train(first);
   const Cost paid = history_.trials().back().spent();
-  const std::optional<BudgetSchedule> next = continued_schedule(history_, *cost_);
+  const std::optional<BudgetSchedule> next = continued_schedule(Evidence(history_), *cost_);
   ASSERT_EQ(next.has_value(), made.planned - paid > made.smallest);
   ASSERT_TRUE(next);
   EXPECT_DOUBLE_EQ(next->planned, made.planned - paid);
@@ -85,8 +85,8 @@ TEST_F(BudgetedMultiStepTest, ARunningTrialIsTakenOffAtItsExpectedCost) {
                               .until = 9,
                               .assignment = {.schedule = BudgetSchedule{.planned = 60.0, .smallest = 10.0}}});
   const Cost expected = cost_->median(history_.spec().space.encode(table_.configs[30]));
-  EXPECT_DOUBLE_EQ(continued_schedule(history_, *cost_)->planned, 60.0 - expected);
-  EXPECT_NEAR(left_after_running(history_, *cost_), history_.budget().remaining() - expected, 1e-9);
+  EXPECT_DOUBLE_EQ(continued_schedule(Evidence(history_), *cost_)->planned, 60.0 - expected);
+  EXPECT_NEAR(left_after_running(Evidence(history_), *cost_), history_.budget().remaining() - expected, 1e-9);
 }
 
 TEST_F(BudgetedMultiStepTest, TakesARunThatFitsWhenLittleIsLeft) {

@@ -164,7 +164,7 @@ TEST(Bohb, PointsAndConfigurationsAreTwoWaysToWriteTheSame) {
                      {.name = "fixed", .domain = Constant{std::int64_t{3}}},
                      {.name = "optimizer",
                       .domain = Choice{.options = {std::string("sgd"), std::string("adam"), std::string("lamb")}}}});
-  const std::vector<Axis> axes = bohb_axes(space);
+  const std::vector<Coordinate> axes = bohb_coordinates(space);
   ASSERT_EQ(axes.size(), 3U);
   EXPECT_EQ(axes[0].options, 0);
   EXPECT_EQ(axes[1].options, 0);

@@ -4,7 +4,7 @@
 
 #include "bapi/acquisition/improvement.h"
 #include "bapi/policy/candidates.h"
-#include "bapi/policy/configuration_model.h"
+#include "bapi/policy/full_runs.h"
 #include "bapi/tables/simulate.h"
 #include "tests/support/tables.h"
 
@@ -53,7 +53,7 @@ TEST(ExpectedImprovement, TakesTheRowWithTheLargestImprovement) {
   Rng rng(6);
   const Start start = std::get<Start>(ExpectedImprovement(spec).ask(history, rng));
   Rng stream = Rng(6).fork("model");
-  const ConfigurationModel model = fit_configurations(history, stream);
+  const ConfigurationModel model = fit_configurations(Evidence(history), stream);
   const auto improvement = [&](const Config& config) {
     const Moments at = model.gp.predict(Rows::at_configurations(history.spec().space.encode(config).transpose()));
     return log_expected_improvement(at.mean[0], std::sqrt(at.variance[0]), model.best);

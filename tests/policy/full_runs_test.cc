@@ -9,27 +9,27 @@
 namespace bapi {
 namespace {
 
-TEST(NewConfigurations, OfAPoolAreItsNearestRowThatWasNotTried) {
+TEST(NearestUntried, OfAPoolAreItsNearestRowThatWasNotTried) {
   const CurveTable table = test::small_table(11, 3);
   const History history = test::finished_runs(table, {}, {5, 6});
-  const NewConfigurations rows(history);
+  const NearestUntried rows(history);
   EXPECT_EQ(rows.nearest(Vector::Constant(1, 0.22))->config, table.configs[2]);
   EXPECT_EQ(rows.nearest(Vector::Constant(1, 0.52))->config, table.configs[4]);
   EXPECT_EQ(rows.nearest(Vector::Constant(1, 0.58))->config, table.configs[7]);
 }
 
-TEST(NewConfigurations, OfAnExhaustedPoolThereAreNone) {
+TEST(NearestUntried, OfAnExhaustedPoolThereAreNone) {
   const CurveTable table = test::small_table(3, 3);
-  EXPECT_FALSE(NewConfigurations(test::finished_runs(table, {}, {0, 1, 2})).nearest(Vector::Constant(1, 0.5)));
+  EXPECT_FALSE(NearestUntried(test::finished_runs(table, {}, {0, 1, 2})).nearest(Vector::Constant(1, 0.5)));
 }
 
-TEST(NewConfigurations, WithoutAPoolAreTheNearestValidOnesThatWereNotTried) {
+TEST(NearestUntried, WithoutAPoolAreTheNearestValidOnesThatWereNotTried) {
   StudySpec spec = study_of(test::small_table(3, 3), 100.0, {}, 1, 1);
   spec.pool.clear();
   spec.space = Space({{.name = "layers", .domain = IntRange{.low = 1, .high = 4}}});
   History history(spec);
   history.apply(TrialStarted{.trial = TrialId{0}, .config = {{std::int64_t{2}}}, .until = 3});
-  const NewConfigurations any(history);
+  const NearestUntried any(history);
   EXPECT_FALSE(any.nearest(spec.space.encode({{std::int64_t{2}}})));
   EXPECT_EQ(any.nearest(Vector::Constant(1, 0.99))->config, (Config{{std::int64_t{4}}}));
 }

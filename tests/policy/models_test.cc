@@ -33,10 +33,10 @@ History paused_trials(int trials) {
 
 TEST(Models, OfThousandsOfTrialsKeepToTheirRowsAndTheBestOfThem) {
   const History history = paused_trials(2000);
-  const ModelOptions options{.max_rows = 120, .fit_rows = 40};
+  const ModelOptions options{.curves = {.max_rows = 120, .fit_rows = 40}};
   Rng rng(2);
-  const Models models = fit_models(history, options, rng);
-  EXPECT_EQ(models.gp.rows().size(), 120);
+  const Models models = fit_models(Evidence(history), options, rng);
+  EXPECT_EQ(models.surrogate->rows().size(), 120);
   double best = -1e9;
   for (const Trial& trial : history.trials()) best = std::max(best, trial.curve.best());
   EXPECT_NEAR(models.to_user(history, models.best), best, 1e-9);
@@ -44,9 +44,9 @@ TEST(Models, OfThousandsOfTrialsKeepToTheirRowsAndTheBestOfThem) {
 
 TEST(Models, KnowCostsFromAPartOfTheTrials) {
   const History history = paused_trials(400);
-  const ModelOptions options{.max_rows = 40, .fit_rows = 40, .cost_trials = 50};
+  const ModelOptions options{.curves = {.max_rows = 40, .fit_rows = 40}, .cost_trials = 50};
   Rng rng(3);
-  const Models models = fit_models(history, options, rng);
+  const Models models = fit_models(Evidence(history), options, rng);
   for (const Vector& x : {Vector{{0.2, 0.3}}, Vector{{0.9, 0.1}}, Vector{{0.7, 0.8}}}) {
     EXPECT_NEAR(models.cost.between(x, 0, 16), 16.0 * (1.0 + x.sum()), 0.05 * 16.0 * (1.0 + x.sum()));
   }
@@ -55,17 +55,18 @@ TEST(Models, KnowCostsFromAPartOfTheTrials) {
 // How many rows each trial has in the model, and the last epoch among them.
 std::map<int, std::pair<int, Epoch>> rows_by_trial(const Models& models) {
   std::map<int, std::pair<int, Epoch>> rows;
-  for (std::size_t i = 0; i < models.gp.rows().group.size(); ++i) {
-    auto& [count, last] = rows[models.gp.rows().group[i]];
+  for (std::size_t i = 0; i < models.surrogate->rows().group.size(); ++i) {
+    auto& [count, last] = rows[models.surrogate->rows().group[i]];
     ++count;
-    last = std::max(last, models.gp.rows().epoch[i]);
+    last = std::max(last, models.surrogate->rows().epoch[i]);
   }
   return rows;
 }
 
 TEST(Models, GreedyPointsAreAtMostThreeOfACurveTheLastAmongThem) {
+  const History history = paused_trials(12);
   Rng rng(4);
-  const auto rows = rows_by_trial(fit_models(paused_trials(12), {.points = PointRule::greedy}, rng));
+  const auto rows = rows_by_trial(fit_models(Evidence(history), {.curves = {.points = PointRule::greedy}}, rng));
   ASSERT_EQ(rows.size(), 12U);
   int most = 0;
   for (const auto& [trial, of] : rows) {
@@ -77,8 +78,9 @@ TEST(Models, GreedyPointsAreAtMostThreeOfACurveTheLastAmongThem) {
 }
 
 TEST(Models, LastPointsAreOneOfACurve) {
+  const History history = paused_trials(12);
   Rng rng(5);
-  const auto rows = rows_by_trial(fit_models(paused_trials(12), {.points = PointRule::last}, rng));
+  const auto rows = rows_by_trial(fit_models(Evidence(history), {.curves = {.points = PointRule::last}}, rng));
   ASSERT_EQ(rows.size(), 12U);
   for (const auto& [trial, of] : rows) EXPECT_EQ(of, (std::pair<int, Epoch>{1, 8})) << trial;
 }
@@ -93,17 +95,17 @@ TEST(Models, AFailureIsABadEndThatPoisonsNothing) {
   history.apply(TrialStarted{.trial = TrialId{11}, .config = {{0.01, 0.99}}, .until = 8});
   history.apply(TrialFailed{.trial = TrialId{11}, .message = "crashed"});
   Rng rng(6);
-  const Models models = fit_models(history, {}, rng);
-  const Rows& rows = models.gp.rows();
+  const Models models = fit_models(Evidence(history), {}, rng);
+  const Rows& rows = models.surrogate->rows();
   double lowest = 0.0;
-  for (Eigen::Index i = 0; i < models.gp.size(); ++i) {
-    EXPECT_TRUE(std::isfinite(models.gp.y()[i]));
-    lowest = std::min(lowest, models.gp.y()[i]);
+  for (Eigen::Index i = 0; i < rows.size(); ++i) {
+    EXPECT_TRUE(std::isfinite(models.surrogate->y()[i]));
+    lowest = std::min(lowest, models.surrogate->y()[i]);
   }
   int ends = 0;
   for (std::size_t i = 0; i < rows.group.size(); ++i) {
     if (rows.group[i] < 10) continue;
-    const double value = models.gp.y()[static_cast<Eigen::Index>(i)];
+    const double value = models.surrogate->y()[static_cast<Eigen::Index>(i)];
     if (rows.epoch[i] == 16) {
       ++ends;
       EXPECT_EQ(value, lowest);
@@ -113,7 +115,7 @@ TEST(Models, AFailureIsABadEndThatPoisonsNothing) {
     }
   }
   EXPECT_EQ(ends, 2);
-  const auto at = [&](const Vector& x) { return models.gp.predict(Rows::of_curve(x, {16}, 16, 100)).mean[0]; };
+  const auto at = [&](const Vector& x) { return models.surrogate->predict(Rows::of_curve(x, {16}, 16, 100)).mean[0]; };
   EXPECT_LT(at(Vector{{0.02, 0.98}}), at(history.spec().space.encode(neighbour)));
   EXPECT_TRUE(std::isfinite(models.cost.between(Vector{{0.99, 0.01}}, 0, 16)));
 }

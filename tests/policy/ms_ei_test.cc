@@ -6,8 +6,8 @@
 
 #include "bapi/acquisition/tree_search.h"
 #include "bapi/policy/candidates.h"
-#include "bapi/policy/configuration_model.h"
 #include "bapi/policy/forecasts.h"
+#include "bapi/policy/full_runs.h"
 #include "bapi/tables/simulate.h"
 #include "tests/support/finished_runs.h"
 #include "tests/support/tables.h"
@@ -73,7 +73,7 @@ TEST(MultiStepImprovement, FindsABetterTreeThanAnyPairOfRows) {
   const History history = test::finished_runs(table, spec("ms-ei-2"), kRows);
   const Start start = answer(spec("ms-ei-2", {{"prune", 0.0}}), history);
   Rng stream = Rng(6).fork("model");
-  const ConfigurationModel model = fit_configurations(history, stream);
+  const ConfigurationModel model = fit_configurations(Evidence(history), stream);
   const FantasyTree tree({fantasies(gauss_hermite(10))});
   const SearchObjective objective = multi_step_objective(model.gp, tree, model.best);
   double best = -INFINITY;

@@ -7,17 +7,17 @@
 namespace bapi {
 namespace {
 
-const PolicyInfo kInfo{.name = "made", .summary = "", .options = {{"runs", "auto", "auto or 1 to 9"}}};
+const std::vector<std::string> kNames = {"runs"};
 
 std::optional<int> runs_of(const Value& value) {
   const PolicySpec spec{.name = "made", .options = {{"runs", value}}};
-  return OptionReader(spec, kInfo).integer_or("runs", "auto", 1, 9);
+  return OptionReader(spec, kNames).integer_or("runs", "auto", std::nullopt, 1, 9);
 }
 
 TEST(OptionReader, TakesAWholeNumberOrTheWord) {
   EXPECT_EQ(runs_of(std::int64_t{3}), 3);
   EXPECT_EQ(runs_of(std::string("auto")), std::nullopt);
-  EXPECT_EQ(OptionReader({.name = "made"}, kInfo).integer_or("runs", "auto", 1, 9), std::nullopt);
+  EXPECT_EQ(OptionReader({.name = "made"}, kNames).integer_or("runs", "auto", std::nullopt, 1, 9), std::nullopt);
 }
 
 TEST(OptionReader, NeverRoundsANumber) {
@@ -30,7 +30,7 @@ TEST(OptionReader, NeverRoundsANumber) {
 TEST(OptionReader, NamesTheNearestOption) {
   const PolicySpec spec{.name = "made", .options = {{"rnus", std::int64_t{3}}}};
   try {
-    const OptionReader reader(spec, kInfo);
+    const OptionReader reader(spec, kNames);
     FAIL();
   } catch (const InvalidInput& error) {
     EXPECT_NE(std::string(error.what()).find("did you mean runs?"), std::string::npos);

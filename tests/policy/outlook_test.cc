@@ -35,12 +35,12 @@ struct Case {
   History history = uneven_trials(15, 16);
   Models models = [this] {
     Rng rng(1);
-    return fit_models(history, {}, rng);
+    return fit_models(Evidence(history), {}, rng);
   }();
-  std::vector<Candidate> candidates = paused_candidates(history);
+  std::vector<Candidate> candidates = paused_candidates(Evidence(history));
 
   Moments at(Epoch epoch, double fluctuation) const {
-    return outlook(models.gp, candidates, std::vector<Epoch>(candidates.size(), epoch), kEpochs, fluctuation);
+    return outlook(*models.surrogate, candidates, std::vector<Epoch>(candidates.size(), epoch), kEpochs, fluctuation);
   }
 };
 
@@ -56,14 +56,14 @@ TEST(Outlook, OfAPausedTrialBeginsWhereItIs) {
 TEST(Outlook, OfALongFlatCurveIsSurerWhenItsValueIsKnown) {
   const Case c;
   const Moments known = c.at(kEpochs, 0.0);
-  const Moments noisy = c.at(kEpochs, c.models.gp.parameters().noise);
+  const Moments noisy = c.at(kEpochs, c.models.surrogate->noise());
   for (Eigen::Index i = 0; i < known.variance.size(); ++i) EXPECT_LT(known.variance[i], noisy.variance[i]);
 }
 
 TEST(Outlook, OfCurvesThatJumpIsThatOfTheModel) {
   const Case c;
   const Moments jumping = c.at(kEpochs, 1.0);
-  const Moments model = c.at(kEpochs, c.models.gp.parameters().noise);
+  const Moments model = c.at(kEpochs, c.models.surrogate->noise());
   EXPECT_EQ(jumping.mean, model.mean);
   EXPECT_EQ(jumping.variance, model.variance);
 }
@@ -72,7 +72,7 @@ TEST(Outlook, OfNewConfigurationsIsTheModels) {
   Case c;
   c.candidates = {new_candidate(c.history, {{0.21}}, 0), new_candidate(c.history, {{0.77}}, 1)};
   const Moments known = c.at(kEpochs, 0.0);
-  const Moments plain = c.models.gp.predict(Rows::at_epochs(
+  const Moments plain = c.models.surrogate->predict(Rows::at_epochs(
       stacked(c.candidates), {kEpochs, kEpochs}, kEpochs, {c.candidates[0].group, c.candidates[1].group}));
   EXPECT_EQ(known.mean, plain.mean);
   EXPECT_EQ(known.variance, plain.variance);

@@ -6,30 +6,14 @@
 
 #include "bapi/policy/registry.h"
 #include "bapi/tables/simulate.h"
+#include "tests/support/brisk_policy.h"
 #include "tests/support/ledger.h"
 #include "tests/support/tables.h"
 
 namespace bapi {
 namespace {
 
-std::vector<std::string> all_names() {
-  std::vector<std::string> names;
-  for (const PolicyInfo& info : policies()) names.push_back(info.name);
-  return names;
-}
-
-// Searches that take a second by default are made short: the laws do not depend on how thorough they are.
-PolicySpec brisk(const std::string& name) {
-  if (name == "ms-ei") return {.name = name, .options = {{"steps", std::int64_t{3}}, {"starts", std::int64_t{1}}}};
-  if (name == "binoculars") {
-    return {.name = name, .options = {{"draws", std::int64_t{32}}, {"starts", std::int64_t{2}}}};
-  }
-  if (name == "glasses") return {.name = name, .options = {{"draws", std::int64_t{32}}}};
-  if (name == "boil") {
-    return {.name = name, .options = {{"virtual_points", std::int64_t{2}}, {"fit_trials", std::int64_t{2}}}};
-  }
-  return {.name = name};
-}
+using test::brisk;
 
 // Asks a new object every time: what it answers cannot come from memory.
 class Forgetful : public Policy {
@@ -188,10 +172,8 @@ TEST_P(PolicyContract, TrainsNoConfigurationOfAFiniteSpaceTwiceAndMissesNone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, PolicyContract, testing::ValuesIn(all_names()), [](const auto& each) {
-  std::string name = each.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
+INSTANTIATE_TEST_SUITE_P(Policies, PolicyContract, testing::ValuesIn(test::policy_names()), [](const auto& each) {
+  return test::as_test_name(each.param);
 });
 
 TEST(Registry, NamesTheNearestPolicy) {

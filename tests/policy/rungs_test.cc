@@ -28,5 +28,13 @@ TEST(Rungs, AShareOfTheEpochsIsRoundedUpToAtLeastOne) {
   EXPECT_EQ(share_of(1.0, 27), 27);
 }
 
+TEST(Rungs, GrowByTheirRatioFromTheFirstOnAndEndAtTheLastEpoch) {
+  EXPECT_EQ(next_rung(0, 4, 2.0, 50), 4);
+  EXPECT_EQ(next_rung(3, 4, 2.0, 50), 4);
+  EXPECT_EQ(next_rung(4, 4, 2.0, 50), 8);
+  EXPECT_EQ(next_rung(5, 4, 1.0, 50), 6) << "at least one more";
+  EXPECT_EQ(next_rung(32, 4, 2.0, 50), 50);
+}
+
 }  // namespace
 }  // namespace bapi

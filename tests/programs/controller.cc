@@ -28,19 +28,20 @@ class MortalStore : public Store {
   MortalStore(Store& store, long before, long after) : store_(store), before_(before), after_(after) {}
 
   const StudySpec& spec() const override { return store_.spec(); }
-  std::vector<StoredEvent> events(EventSeq after) const override { return store_.events(after); }
+  EventLog read(EventSeq after) const override { return store_.read(after); }
 
-  void append(std::span<const Event> facts, double at, Durability durability) override {
+  bool append(EventSeq last, std::span<const Event> facts, double at, Durability durability) override {
     ++writes_;
     die_if(writes_ == before_);
-    store_.append(facts, at, durability);
+    const bool done = store_.append(last, facts, at, durability);
     die_if(writes_ == after_);
+    return done;
   }
 
-  bool append_decision(int expected, const Event& decision, double at) override {
+  bool append_decision(EventSeq last, const Event& decision, double at) override {
     ++writes_;
     die_if(writes_ == before_);
-    const bool done = store_.append_decision(expected, decision, at);
+    const bool done = store_.append_decision(last, decision, at);
     die_if(writes_ == after_);
     return done;
   }
@@ -67,6 +68,7 @@ void run(const std::string& study, const std::string& spec_file, long before, lo
   dir.create();
   const StudyLock lock = StudyLock::take(dir.root());
   SqliteStore sqlite = open_or_create(dir, spec_file);
+  sqlite.write_under(lock);
   MortalStore store(sqlite, before, after);
   const SystemClock clock;
   const std::unique_ptr<Policy> policy = make_policy(store.spec().policy);

@@ -79,7 +79,7 @@ TEST(Reasons, ATrialIsAlsoExplainedByTheDecisionThatEndedIt) {
            .why = {.rule = Rule::plan,
                    .check = BlockCheck{.trial = TrialId{0}, .outcome = CheckOutcome::at_stop, .stop = 3}}}}};
   const std::string text = explanation_text(events, sample_spec(), TrialId{0}, Detail::normal);
-  EXPECT_NE(text.find("#1 after 0 ms: start trial 0, train to epoch 3: initial design\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("#1 after 0 s: start trial 0, train to epoch 3: initial design\n"), std::string::npos) << text;
   EXPECT_NE(text.find("    Trial 0 has reached its conservative stop, epoch 3.\n"), std::string::npos) << text;
   EXPECT_EQ(explanation_table(events, sample_spec(), TrialId{1}).rows().size(), 1U);
 }

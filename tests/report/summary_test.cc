@@ -29,8 +29,8 @@ TEST(Ledger, HasOneRowPerChargeWithTheSequenceNumberOfItsEvent) {
   EXPECT_EQ(charges[3].seq, 6);
   EXPECT_EQ(charges[3].kind, CostKind::grace);
   EXPECT_EQ(charges[3].epoch, 3);
-  EXPECT_EQ(to_string(charges[4].kind), "repeat");
-  EXPECT_EQ(to_string(charges[8].kind), "failed");
+  EXPECT_EQ(word(charges[4].kind), "repeat");
+  EXPECT_EQ(word(charges[8].kind), "failed");
 }
 
 TEST(Ledger, SumsByKindAndByTrial) {
@@ -131,7 +131,7 @@ TEST(Ledger, EpochsPastWhatWasDecidedAreAKindOfTheirOwn) {
   std::vector<StoredEvent> log;
   for (const Event& event : events) log.push_back({.seq = std::ssize(log) + 1, .event = event});
   std::vector<std::string_view> kinds;
-  for (const Charge& charge : ledger(log)) kinds.push_back(to_string(charge.kind));
+  for (const Charge& charge : ledger(log)) kinds.push_back(word(charge.kind));
   EXPECT_EQ(kinds, (std::vector<std::string_view>{"epoch", "epoch", "ahead", "epoch"}));
 }
 

@@ -24,6 +24,12 @@ TEST(Table, TextAlignsNumbersToTheRightAndWordsToTheLeft) {
             "   10  ok            lr=0.01 momentum=0.9 optimizer=sgd\n");
 }
 
+TEST(Table, TextKeepsEveryRowOnItsLine) {
+  Table table({"config"});
+  table.add({Fields{{"layers", "two\nlines"}, {"name", "\x1b[2J"}}});
+  EXPECT_EQ(render(table, Format::table), "config\nlayers=two\\nlines name=\\x1b[2J\n");
+}
+
 TEST(Table, CsvSpreadsFieldsOverColumnsAndLeavesMissingOnesEmpty) {
   EXPECT_EQ(render(two_rows(), Format::csv),
             "trial,state,best,config.lr,config.momentum,config.optimizer\n"

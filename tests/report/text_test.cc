@@ -33,24 +33,5 @@ TEST(ShortCost, IsADurationOnlyIfTheUnitIsTheSecond) {
   EXPECT_EQ(short_cost(3.2, {.limit = 1.0, .unit = "usd", .meter = Meter::seconds, .per_hour = 2.5}), "3.2 usd");
 }
 
-TEST(Clipped, CountsCharactersNotBytes) {
-  EXPECT_EQ(display_width("▁▂▃"), 3u);
-  EXPECT_EQ(clipped("▁▂▃", 3), "▁▂▃");
-  EXPECT_EQ(clipped("▁▂▃▄", 3), "▁▂…");
-  EXPECT_EQ(clipped("abc", 1), "…");
-  EXPECT_EQ(clipped("abc", 0), "");
-}
-
-TEST(WellFormed, KeepsTextAndReplacesEveryStrayByte) {
-  EXPECT_EQ(well_formed("naïve € 😀"), "naïve € 😀");
-  EXPECT_EQ(well_formed("a\xff"
-                        "b"),
-            "a\xEF\xBF\xBD"
-            "b");
-  EXPECT_EQ(well_formed("\xC0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD");                  // an overlong form of NUL
-  EXPECT_EQ(well_formed("\xE2\x82"), "\xEF\xBF\xBD\xEF\xBF\xBD");                  // cut off
-  EXPECT_EQ(well_formed("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");  // a surrogate
-}
-
 }  // namespace
 }  // namespace bapi

@@ -123,8 +123,8 @@ TEST_F(PowerCut, ADecisionIsSafeWithEveryFactBeforeIt) {
   Rng rng(3);
   std::size_t written = 0;
   for (int round = 0; round < 12; ++round) {
-    store.append(batch(round, 40), kNow, Durability::process);
-    EXPECT_TRUE(store.append_decision(round, started(round), kNow));
+    EXPECT_TRUE(store.append(41 * round, batch(round, 40), kNow, Durability::process));
+    EXPECT_TRUE(store.append_decision(41 * round + 40, started(round), kNow));
     written += 41;
     EXPECT_EQ(events_after_cut(rng, 0.0), written);
     EXPECT_EQ(events_after_cut(rng, 0.5), written);
@@ -135,8 +135,8 @@ TEST_F(PowerCut, FactsAreSafeWhenAskedFor) {
   SqliteStore store = SqliteStore::create(file(), sample_spec());
   synced()["study.db"] = read_file(file());
   Rng rng(4);
-  store.append(batch(0, 5), kNow, Durability::process);
-  store.append(batch(0, 5), kNow, Durability::power);
+  EXPECT_TRUE(store.append(0, batch(0, 5), kNow, Durability::process));
+  EXPECT_TRUE(store.append(5, batch(0, 5), kNow, Durability::power));
   EXPECT_EQ(events_after_cut(rng, 0.0), 10u);
 }
 
@@ -149,7 +149,8 @@ TEST_F(PowerCut, FactsSinceTheLastDecisionAreLostWholeOrKeptWhole) {
   std::size_t lost = 0;
   // Enough to be moved from the log into the database, and the log to be written from its start again, several times.
   for (int round = 1; round <= 2500; ++round) {
-    store.append(batch(round, kBatch), kNow, Durability::process);
+    const EventSeq last = 1 + static_cast<EventSeq>(kBatch) * (round - 1);
+    ASSERT_TRUE(store.append(last, batch(round, kBatch), kNow, Durability::process));
     if (round % 250 != 0) continue;
     const std::size_t written = 1 + kBatch * static_cast<std::size_t>(round);
     for (const double luck : {0.0, 0.5, 0.95}) {

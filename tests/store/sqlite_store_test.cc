@@ -42,14 +42,20 @@ std::vector<Event> batch(int trial, int size) {
 }
 
 void append_sample(SqliteStore& store) {
-  int decisions = 0;
+  EventSeq last = 0;
   for (const Event& event : sample_events()) {
     if (is_decision(event)) {
-      ASSERT_TRUE(store.append_decision(decisions++, event, kNow));
+      ASSERT_TRUE(store.append_decision(last++, event, kNow));
     } else {
-      store.append(std::span(&event, 1), kNow, Durability::process);
+      ASSERT_TRUE(store.append(last++, std::span(&event, 1), kNow, Durability::process));
     }
   }
+}
+
+EventSeq last_of(const Store& store) { return std::ssize(store.events(0)); }
+
+void append_next(Store& store, const std::vector<Event>& facts, Durability durability = Durability::process) {
+  EXPECT_TRUE(store.append(last_of(store), facts, kNow, durability));
 }
 
 std::vector<Event> contents(const SqliteStore& store) {
@@ -187,8 +193,47 @@ TEST(SqliteStore, AMissingEventIsNoticed) {
   SqliteStore store = SqliteStore::create(file, sample_spec());
   append_sample(store);
   Connection(file, OpenMode::read_write).execute("DELETE FROM event WHERE seq = 5");
-  EXPECT_EQ(refusal(file), file.string() + ": it is damaged: event 5 is missing");
+  EXPECT_TRUE(mentions(refusal(file), file.string() + ": event 5 is damaged: it is missing")) << refusal(file);
   EXPECT_EQ(store.events(5).size(), sample_events().size() - 5);
+}
+
+TEST(SqliteStore, AnEventThatCannotBeReadEndsTheLogThere) {
+  const TempDir directory;
+  const std::filesystem::path file = directory / "study.db";
+  SqliteStore store = SqliteStore::create(file, sample_spec());
+  append_sample(store);
+  Connection(file, OpenMode::read_write).execute("UPDATE event SET payload = '{\"kind\": 7}' WHERE seq = 8");
+  const EventLog log = store.read(0);
+  EXPECT_EQ(log.events.size(), 7u);
+  ASSERT_TRUE(log.damage);
+  EXPECT_EQ(log.damage->seq, 8);
+  EXPECT_EQ(log.damage->kind, "resumed");
+  EXPECT_THROW(store.events(0), StoreError);
+}
+
+TEST(SqliteStore, AnEventOfANewerFormatIsNotDamage) {
+  const TempDir directory;
+  const std::filesystem::path file = directory / "study.db";
+  SqliteStore store = SqliteStore::create(file, sample_spec());
+  append_sample(store);
+  Connection db(file, OpenMode::read_write);
+  db.execute("UPDATE event SET payload = json_set(payload, '$.version', 99) WHERE seq = 8");
+  EXPECT_TRUE(mentions(refusal(file), "event 8: it was written by a newer bapi (format 99")) << refusal(file);
+  db.execute("UPDATE study SET spec_json = json_set(spec_json, '$.version', 99)");
+  EXPECT_TRUE(mentions(refusal(file), "the specification: it was written by a newer bapi")) << refusal(file);
+}
+
+TEST(SqliteStore, NothingIsWrittenOnceTheLockIsGone) {
+  const TempDir directory;
+  SqliteStore store = SqliteStore::create(directory / "study.db", sample_spec());
+  const StudyLock lock = StudyLock::take(directory.path());
+  store.write_under(lock);
+  append_next(store, batch(0, 1));
+  std::filesystem::remove(directory / "lock");
+  EXPECT_THROW(store.append(1, batch(0, 1), kNow, Durability::process), StoreError);
+  const StudyLock thief = StudyLock::take(directory.path());
+  EXPECT_THROW(store.append_decision(1, started(1), kNow), StoreError);
+  EXPECT_EQ(last_of(store), 1);
 }
 
 TEST(SqliteStore, DamageNeverEndsInAnythingButAStoreError) {
@@ -197,7 +242,7 @@ TEST(SqliteStore, DamageNeverEndsInAnythingButAStoreError) {
   {
     SqliteStore store = SqliteStore::create(file, sample_spec());
     append_sample(store);
-    store.append(batch(3, 500), kNow, Durability::process);
+    append_next(store, batch(3, 500));
   }
   const std::string whole = read_text(file);
   Rng rng(1);
@@ -220,7 +265,7 @@ TEST(SqliteStore, AReadOnlyStoreCannotBeWritten) {
   const std::filesystem::path file = directory / "study.db";
   SqliteStore::create(file, sample_spec());
   SqliteStore reader = SqliteStore::open(file, Access::read_only);
-  EXPECT_THROW(reader.append(batch(0, 1), kNow, Durability::process), StoreError);
+  EXPECT_THROW(reader.append(0, batch(0, 1), kNow, Durability::process), StoreError);
   EXPECT_THROW(reader.append_decision(0, started(0), kNow), StoreError);
   EXPECT_TRUE(reader.events(0).empty());
 }
@@ -303,7 +348,7 @@ TEST(SqliteStore, AFileOfSchemaOneOpens) {
   SqliteStore store = SqliteStore::open(file, Access::read_write);
   EXPECT_EQ(store.spec(), sample_spec());
   EXPECT_EQ(contents(store), sample_events());
-  EXPECT_TRUE(store.append_decision(6, started(3), kNow));
+  EXPECT_TRUE(store.append_decision(std::ssize(sample_events()), started(3), kNow));
 }
 
 TEST(SqliteStore, ReadersBesideAWriterSeeWholeBatches) {
@@ -314,7 +359,9 @@ TEST(SqliteStore, ReadersBesideAWriterSeeWholeBatches) {
   SqliteStore::create(file, sample_spec());
   const pid_t writer = in_child([&] {
     SqliteStore store = SqliteStore::open(file, Access::read_write);
-    for (int i = 0; i < kBatches; ++i) store.append(batch(i, kBatch), kNow, Durability::process);
+    for (int i = 0; i < kBatches; ++i) {
+      check(store.append(i * kBatch, batch(i, kBatch), kNow, Durability::process), "another wrote");
+    }
   });
   std::size_t seen = 0;
   while (seen < kBatch * kBatches && !testing::Test::HasFailure()) {
@@ -340,9 +387,11 @@ TEST(SqliteStore, CompetingProcessesNeverTakeTheSameDecision) {
       SqliteStore store = SqliteStore::open(file, Access::read_write);
       for (int won = 0; won < kDecisions;) {
         int decided = 0;
-        for (const StoredEvent& stored : store.events(0)) decided += is_decision(stored.event) ? 1 : 0;
-        if (store.append_decision(decided, started(decided), kNow)) ++won;
-        store.append(batch(decided, 2), kNow, Durability::process);
+        const std::vector<StoredEvent> seen = store.events(0);
+        for (const StoredEvent& stored : seen) decided += is_decision(stored.event) ? 1 : 0;
+        if (!store.append_decision(std::ssize(seen), started(decided), kNow)) continue;
+        ++won;
+        store.append(std::ssize(seen) + 1, batch(decided, 2), kNow, Durability::process);  // unless another came first
       }
     }));
   }
@@ -379,12 +428,12 @@ TEST(SqliteStore, AFailedAppendLeavesNothingAndTheStoreGoesOnOnceThereIsSpace) {
   SqliteStore store = SqliteStore::create(file, sample_spec());
   for (const Durability durability : {Durability::process, Durability::power}) {
     for (int room = 0; room < 5; ++room) {
-      store.append(batch(0, 10), kNow, durability);
+      append_next(store, batch(0, 10), durability);
       const std::vector<Event> before = contents(store);
       {
         // Ends in the middle of the frames of the log that the batch needs.
         const SmallDisk disk(std::filesystem::file_size(file.string() + "-wal") + 3000 * room);
-        EXPECT_THROW(store.append(batch(1, 2000), kNow, durability), StoreError);
+        EXPECT_THROW(store.append(std::ssize(before), batch(1, 2000), kNow, durability), StoreError);
         EXPECT_EQ(contents(store), before);
         EXPECT_EQ(contents(SqliteStore::open(file, Access::read_only)), before);
       }
@@ -393,9 +442,9 @@ TEST(SqliteStore, AFailedAppendLeavesNothingAndTheStoreGoesOnOnceThereIsSpace) {
   }
   {
     const SmallDisk disk(100);
-    EXPECT_THROW(store.append_decision(0, started(1), kNow), StoreError);
+    EXPECT_THROW(store.append_decision(last_of(store), started(1), kNow), StoreError);
   }
-  EXPECT_TRUE(store.append_decision(0, started(1), kNow));
+  EXPECT_TRUE(store.append_decision(last_of(store), started(1), kNow));
   EXPECT_EQ(contents(SqliteStore::open(file, Access::read_only)), contents(store));
 }
 
@@ -428,12 +477,12 @@ void append_until_killed(const std::filesystem::path& file, int say) {
   }
   for (int i = 0;; ++i) {
     if (i % 4 == 3) {
-      check(store.append_decision(done.decisions, started(done.decisions), kNow + i), "another decided");
+      check(store.append_decision(done.events, started(done.decisions), kNow + i), "another decided");
       ++done.decisions;
       ++done.events;
     } else {
       const int size = 1 + i % 5;
-      store.append(batch(i, size), kNow + i, Durability::process);
+      check(store.append(done.events, batch(i, size), kNow + i, Durability::process), "another wrote");
       done.events += size;
     }
     check(::write(say, &done, sizeof done) == sizeof done, "the pipe is gone");

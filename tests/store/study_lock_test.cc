@@ -94,6 +94,47 @@ TEST(StudyLock, ALockIsFreeOnceItsHolderWasKilled) {
   EXPECT_EQ(StudyLock::holder(directory.path())->pid, ::getpid());
 }
 
+// A controller that starts programs: between fork and exec each has the lock too, and outlives the controller.
+void take_lock_and_fork(const std::filesystem::path& directory) {
+  const StudyLock lock = StudyLock::take(directory);
+  while (true) {
+    if (::fork() == 0) {
+      ::usleep(30000);
+      ::_exit(0);
+    }
+    ::usleep(5000);
+  }
+}
+
+TEST(StudyLock, IsTakenAtTheFirstAttemptRightAfterItsHolderWasKilled) {
+  const TempDir directory;
+  for (int round = 0; round < 50; ++round) {
+    const pid_t controller = ::fork();
+    if (controller == 0) {
+      ::signal(SIGCHLD, SIG_IGN);
+      take_lock_and_fork(directory.path());
+    }
+    while (!StudyLock::holder(directory.path()) || StudyLock::holder(directory.path())->pid != controller) {
+      ::usleep(500);
+    }
+    ::usleep(static_cast<useconds_t>(500 * (round % 16)));
+    ::kill(controller, SIGKILL);
+    EXPECT_NO_THROW(StudyLock::take(directory.path())) << "round " << round;
+    ::waitpid(controller, nullptr, 0);
+  }
+}
+
+TEST(StudyLock, KnowsThatItsFileWasRemovedOrReplaced) {
+  const TempDir directory;
+  const StudyLock lock = StudyLock::take(directory.path());
+  EXPECT_NO_THROW(lock.check_held());
+  std::filesystem::remove(directory / "lock");
+  EXPECT_THROW(lock.check_held(), StoreError);
+  const StudyLock thief = StudyLock::take(directory.path());
+  EXPECT_THROW(lock.check_held(), StoreError);
+  EXPECT_NO_THROW(thief.check_held());
+}
+
 TEST(StudyLock, AskingForTheHolderDoesNotDropTheLock) {
   const TempDir directory;
   const StudyLock lock = StudyLock::take(directory.path());

@@ -59,7 +59,7 @@ TEST(SpecChange, HowItIsRunIsFree) {
     s.grace = 5.0;
     s.report_timeout = 10.0;
     s.max_failures = 3;
-    s.env["OMP_NUM_THREADS"] = "1";
+    s.env.emplace("OMP_NUM_THREADS", "1");
     s.budget.limit = 1.0;  // an event says this one
   });
   EXPECT_TRUE(change.frozen.empty());

@@ -26,15 +26,14 @@ TEST(MacroMistake, UnknownNamesAreExplained) {
   EXPECT_EQ(macro_mistake("--lr=${lr", kParams), "'${lr' is not closed, expected ${name}");
 }
 
-TEST(ParamNameMistake, NamesMustServeAsMacroAndFlag) {
-  for (const std::string name : {"lr", "batch_size", "model.depth", "weight-decay", "L2", "_x"}) {
-    EXPECT_EQ(param_name_mistake(name), std::nullopt) << name;
-  }
-  for (const std::string name : {"", "2x", "a b", "-lr", "a{b}", "a~b", "a=b"}) {
-    EXPECT_EQ(param_name_mistake(name),
-              "'" + name + "' is no name; expected a letter, then letters, digits, '_', '-' and '.'");
-  }
-  EXPECT_EQ(param_name_mistake("dir"), "the name 'dir' is taken by the macro ${dir}");
+TEST(PiecesOf, AnArgumentIsCutAtItsMacros) {
+  using Kind = ArgumentPiece::Kind;
+  using Pieces = std::vector<ArgumentPiece>;
+  EXPECT_EQ(pieces_of("--lr=${lr}"), (Pieces{{Kind::text, "--lr="}, {Kind::macro, "lr"}}));
+  EXPECT_EQ(pieces_of("${a}${b}c"), (Pieces{{Kind::macro, "a"}, {Kind::macro, "b"}, {Kind::text, "c"}}));
+  EXPECT_EQ(pieces_of("a${b"), (Pieces{{Kind::text, "a"}, {Kind::unclosed, "${b"}}));
+  EXPECT_EQ(pieces_of("$a {b}"), (Pieces{{Kind::text, "$a {b}"}}));
+  EXPECT_EQ(pieces_of(""), Pieces{});
 }
 
 }  // namespace

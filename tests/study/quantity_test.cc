@@ -74,5 +74,14 @@ TEST(ParseBudget, MisspeltUnitsAreErrors) {
   }
 }
 
+TEST(ParseBudget, RefusesWhatBuysNoEpoch) {
+  EXPECT_EQ(message_of([] { parse_budget("0.5 epochs", "--budget"); }),
+            "--budget: found 0.5 epochs, expected at least 1");
+  EXPECT_EQ(message_of([] { parse_budget("1e-300s", "--budget"); }),
+            "--budget: found 1e-300 seconds, expected at least a millisecond");
+  EXPECT_EQ(parse_budget("1 epoch", "").limit, 1.0);
+  EXPECT_EQ(parse_budget("1e-3", "").limit, 1e-3);
+}
+
 }  // namespace
 }  // namespace bapi

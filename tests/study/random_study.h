@@ -103,6 +103,11 @@ class AnyFields {
   }
 
   template <typename T>
+  void fill(Rare<T>& field) {
+    fill(field.emplace());
+  }
+
+  template <typename T>
   void fill(std::vector<T>& field) {
     for (int i = rng_.below(4); i > 0; --i) fill(field.emplace_back());
   }

@@ -7,8 +7,6 @@
 namespace bapi {
 namespace {
 
-using namespace std::string_literals;
-
 TEST(ParseScalar, ReadsIntegersNumbersAndBooleans) {
   EXPECT_EQ(parse_scalar("3"), Value(std::int64_t{3}));
   EXPECT_EQ(parse_scalar("-17"), Value(std::int64_t{-17}));
@@ -37,16 +35,6 @@ TEST(ParseScalar, NothingIsMonostate) {
 TEST(ParseScalar, IntegersBeyondSixtyFourBitsAreNumbers) {
   EXPECT_EQ(parse_scalar("9223372036854775807"), Value(std::int64_t{9223372036854775807}));
   EXPECT_EQ(parse_scalar("9223372036854775808"), Value(9223372036854775808.0));
-}
-
-TEST(ChoiceOf, OnlyIncreasingNumbersAreOrdered) {
-  EXPECT_EQ(choice_of({std::int64_t{16}, std::int64_t{32}}).order, Choice::Order::ordered);
-  EXPECT_EQ(choice_of({std::int64_t{1}, 2.5}).order, Choice::Order::ordered);
-  EXPECT_EQ(choice_of({std::int64_t{32}, std::int64_t{16}}).order, Choice::Order::unordered);
-  EXPECT_EQ(choice_of({1.0, 1.0}).order, Choice::Order::unordered);
-  EXPECT_EQ(choice_of({"a"s, "b"s}).order, Choice::Order::unordered);
-  EXPECT_EQ(choice_of({false, true}).order, Choice::Order::unordered);
-  EXPECT_EQ(choice_of({std::int64_t{1}, "auto"s}).order, Choice::Order::unordered);
 }
 
 }  // namespace

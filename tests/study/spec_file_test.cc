@@ -1,9 +1,9 @@
 #include "bapi/study/spec_file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -482,6 +482,65 @@ TEST(SpecFile, MistakesAmongParameters) {
             "study.yaml:7:24: parameters.b.when.lr: 3 is not a value that lr can have");
 }
 
+TEST(SpecFile, ControlCharactersAreRefusedWhereProgramsOrTerminalsWouldTripOverThem) {
+  EXPECT_EQ(param_message("{values: [\"a\\0b\", a]}"),
+            "study.yaml:6:16: parameters.x.values[0]: found the control character \\x00 in 'a\\x00b', expected text");
+  EXPECT_EQ(message_of(Lines{.command = "command: [./train, \"\\e[2J\"]"}),
+            "study.yaml:1:20: command[1]: found the control character \\x1b in '\\x1b[2J', expected text");
+  EXPECT_EQ(message_of(Lines{.more = "env: {A: \"b\\0\"}"}),
+            "study.yaml:6:10: env.A: found the control character \\x00 in 'b\\x00', expected text");
+  EXPECT_EQ(message_of(Lines{.more = "env: {\"A\\0\": b}"}),
+            "study.yaml:6:7: env: found the control character \\x00 in 'A\\x00', expected text");
+  EXPECT_EQ(message_of(Lines{.metric = "metric: {name: \"a\\nb\", goal: maximize}"}),
+            "study.yaml:2:16: metric.name: found the control character \\n in 'a\\nb', expected text");
+  EXPECT_EQ(message_of(Lines{.command = "command: [bash, -c, \"a\\nb\\tc\"]"}), "no error");
+}
+
+TEST(SpecFile, KeysOfEveryReportAreNoMetrics) {
+  for (const std::string name : {"epoch", "cost", "ready"}) {
+    EXPECT_EQ(message_of(Lines{.metric = "metric: {name: " + name + ", goal: maximize}"}),
+              "study.yaml:2:16: metric.name: the name '" + name +
+                  "' has a meaning of its own in every report; expected another name");
+  }
+}
+
+TEST(SpecFile, BudgetsThatBuyNothingAreRefused) {
+  EXPECT_EQ(message_of(Lines{.budget = "budget: 0.5 epochs"}),
+            "study.yaml:3:9: budget: found 0.5 epochs, expected at least 1");
+  EXPECT_EQ(message_of(Lines{.budget = "budget: 1e-300s"}),
+            "study.yaml:3:9: budget: found 1e-300 seconds, expected at least a millisecond");
+}
+
+TEST(SpecFile, NamesFitADirectory) {
+  EXPECT_EQ(message_of(Lines{.more = "name: " + std::string(250, 'a')}), "no error");
+  EXPECT_EQ(message_of(Lines{.more = "name: " + std::string(300, 'a')}),
+            "study.yaml:6:1: name: found 300 characters, expected at most 250: the name becomes a directory");
+}
+
+// Seconds, not minutes: nothing may compare every entry with every other.
+TEST(SpecFile, LongListsAndManyParametersAreRead) {
+  constexpr int kEntries = 20000;
+  std::string values;
+  std::string parameters;
+  for (int i = 0; i < kEntries; ++i) {
+    values += fmt::format("{}v{}", i == 0 ? "" : ", ", i);
+    parameters += fmt::format("\n  p{}: {{value: 1}}", i);
+  }
+  const Domain many = domain("{values: [" + values + "]}");
+  EXPECT_EQ(std::get<Choice>(many).options.size(), std::size_t{kEntries});
+  EXPECT_EQ(parse({.command = "command: [./train]", .parameters = "parameters:" + parameters}).space.params().size(),
+            std::size_t{kEntries});
+}
+
+TEST(SpaceAndMetric, IsReadFromTheHeaderOfATable) {
+  const SpaceAndMetric read =
+      parse_space_and_metric("metric: {name: loss, goal: minimize}\nparameters: {lr: {min: 0.1, max: 1.0}}\n", "a.csv");
+  EXPECT_EQ(read.name, "a");
+  EXPECT_EQ(read.metric, (Metric{.name = "loss", .goal = Goal::minimize}));
+  EXPECT_EQ(read.space.params().at(0).name, "lr");
+  EXPECT_THROW(parse_space_and_metric("metric: {name: loss, goal: minimize}\nbudget: 3s\n", "a.csv"), InvalidInput);
+}
+
 TEST(SpecFile, AnyDamageToTheTextIsASpecOrInvalidInput) {
   const std::string original = Lines{.more = "policy: {name: hyperband, eta: 3}\nenv: {A: 1}\nseed: 7"}.text();
   const std::string characters = "{}[]:,-?&*!|>'\"%@`#~ \n\t0a$.";
@@ -538,35 +597,6 @@ TEST(SpecFile, ExamplesOfTheDocumentationAreTrue) {
   }
   EXPECT_GE(valid, 2);
   EXPECT_GE(refused, 10);
-}
-
-// ── files ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-class SpecFileOnDisk : public testing::Test {
- protected:
-  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "bapi_spec_file_test";
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-};
-
-TEST_F(SpecFileOnDisk, IsReadUnderItsName) {
-  const std::string path = folder_ / "net.yaml";
-  std::ofstream(path) << Lines{}.text();
-  EXPECT_EQ(read_study_file(path).name, "net");
-}
-
-TEST_F(SpecFileOnDisk, ThatCannotBeReadIsRefused) {
-  const auto message = [](const std::string& path) {
-    try {
-      read_study_file(path);
-    } catch (const InvalidInput& error) {
-      return std::string(error.what());
-    }
-    return "no error"s;
-  };
-  const std::string missing = folder_ / "missing.yaml";
-  EXPECT_EQ(message(missing), missing + ": cannot be read: No such file or directory");
-  EXPECT_EQ(message(folder_), folder_.string() + ": cannot be read: Is a directory");
 }
 
 }  // namespace

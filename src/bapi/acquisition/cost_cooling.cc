@@ -14,8 +14,8 @@ SearchObjective cooled_objective(const BudgetedModels& models, double a) {
   const double best = models.best;
   const double unit = models.log_cost_unit.scale;
   const double mean = models.log_cost_unit.mean;
-  const ExactGp& gp = models.values;
-  const ExactGp& costs = models.log_costs;
+  const Surrogate& gp = models.values;
+  const Surrogate& costs = models.log_costs;
   const auto score = [=, &gp, &costs](const Matrix& points) {
     const Rows rows = Rows::at_configurations(points.transpose());
     const Moments value = gp.predict(rows);

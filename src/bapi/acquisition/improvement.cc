@@ -31,8 +31,8 @@ ImprovementSlopes log_improvement_slopes(double mean, double sd, double best) {
           .sd = std::exp(log_normal_pdf(z) - log_h) / sd};
 }
 
-ImprovementGradients log_expected_improvement(const ExactGp& gp, const Rows& rows, double best) {
-  const MomentGradients at = gp.predict_with_gradients(rows);
+ImprovementGradients log_expected_improvement(const Surrogate& model, const Rows& rows, double best) {
+  const MomentGradients at = model.predict_with_gradients(rows);
   ImprovementGradients result{Vector(rows.size()), Matrix::Zero(rows.dim(), rows.size())};
   for (Eigen::Index i = 0; i < rows.size(); ++i) {
     const double sd = std::sqrt(at.moments.variance[i]);
@@ -44,13 +44,11 @@ ImprovementGradients log_expected_improvement(const ExactGp& gp, const Rows& row
   return result;
 }
 
-double log_moment_matched_improvement(const MonotoneGp& posterior, const Rows& row, double best) {
-  const Moments moments = posterior.predict(row);
-  return log_expected_improvement(moments.mean[0], std::sqrt(moments.variance[0]), best);
-}
-
-double log_constrained_improvement(
-    const ExactGp& gp, const MonotoneGp& posterior, const Rows& row, double best, const MomentOptions& options) {
+double log_constrained_improvement(const MonotoneGp& posterior,
+                                   const Rows& row,
+                                   double best,
+                                   const MomentOptions& options) {
+  const ExactGp& gp = posterior.gp();
   check(row.size() == 1, "constrained improvement: one row at a time");
   const Constraint& constraint = posterior.constraint();
   const Eigen::Index s = constraint.rows.size();

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "bapi/gp/exact_gp.h"
 #include "bapi/gp/monotone_gp.h"
+#include "bapi/gp/surrogate.h"
 #include "bapi/math/types.h"
 
 namespace bapi {
@@ -25,16 +25,12 @@ struct ImprovementGradients {
   Vector log_values;
   Matrix gradients;
 };
-ImprovementGradients log_expected_improvement(const ExactGp& gp, const Rows& rows, double best);
+ImprovementGradients log_expected_improvement(const Surrogate& model, const Rows& rows, double best);
 
-// EI of one value row under the constraint, from the constrained mean and variance as if f were Gaussian: within 2 % of
-// the exact one wherever it matters, and much cheaper. For ranking.
-double log_moment_matched_improvement(const MonotoneGp& posterior, const Rows& row, double best);
-
-// The exact one: E max(0, f - best) over the mixture that f is. max(0, f - best) under the constraint is a truncated
-// moment with one more variable, so this is quadrature for up to 3 virtual rows and quasi-random points beyond.
-double log_constrained_improvement(const ExactGp& gp,
-                                   const MonotoneGp& posterior,
+// log EI of one value row under the constraint: E max(0, f - best) over the mixture that f is. max(0, f - best) under
+// the constraint is a truncated moment with one more variable, so this is quadrature for up to 3 virtual rows and
+// quasi-random points beyond.
+double log_constrained_improvement(const MonotoneGp& posterior,
                                    const Rows& row,
                                    double best,
                                    const MomentOptions& options = {.quadrature_dimensions = 4, .points = 1024});

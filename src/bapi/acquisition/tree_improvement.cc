@@ -110,6 +110,12 @@ class CostPaths {
   Cost budget_;
 };
 
+// The value of a tree is the sum over its nodes of weight * P(affordable) * E max(0, f - incumbent), node j with the
+// moments (mean_j, s_j^2) that it has once its ancestors were observed at mean_a + deviation_a z_a. With u = (mean -
+// incumbent) / s, EI = s (phi(u) + u Phi(u)); its derivatives are Phi(u) in the mean, -Phi(u) in the incumbent and
+// phi(u) / (2 s) in the variance s^2, as the terms of du cancel. The incumbent is one of the fantasies, so that its
+// derivative goes to that ancestor's mean and, times z, to its deviation. For far tails EI comes from its logarithm.
+//
 // Sums the stages; derivatives are added where `slopes` is given.
 double sum_of_stages(const FantasyTree& tree,
                      const TreePaths& paths,

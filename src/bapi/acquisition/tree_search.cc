@@ -148,8 +148,8 @@ Matrix tree_screen(const FantasyTree& tree, int count, const Matrix& promising, 
   return screen;
 }
 
-Matrix promising_points(const ExactGp& values, double best, int count, Rng& rng) {
-  const auto d = static_cast<int>(values.parameters().kernel.space.lengthscales.size());
+Matrix promising_points(const Surrogate& values, double best, int count, Rng& rng) {
+  const auto d = static_cast<int>(values.rows().dim());
   const Matrix points = scrambled_sobol_points(kSpread, d, rng);
   const Moments at = values.predict(Rows::at_configurations(points));
   Vector scores(kSpread);

@@ -26,6 +26,6 @@ SearchObjective joint_objective(const ExactGp& values, const FantasyTree& path, 
 Matrix tree_screen(const FantasyTree& tree, int count, const Matrix& promising, Rng& rng);
 
 // `count` points of the cube with the largest expected improvement, of many that are spread over it; d x count.
-Matrix promising_points(const ExactGp& values, double best, int count, Rng& rng);
+Matrix promising_points(const Surrogate& values, double best, int count, Rng& rng);
 
 }  // namespace bapi

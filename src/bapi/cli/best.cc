@@ -14,7 +14,7 @@ namespace {
 
 int show_best(const ListingArguments& arguments) {
   const Format format = arguments.parsed_format();
-  const StudyView study = open_study(arguments.study);
+  const StudyView study = study_to_show(arguments.study);
   const Cell found = best_cell(study.history, best_checkpoint(study.dir, study.history));
   if (found.is_object()) {
     print(render(found.get_ref<const Fields&>(), format));

@@ -13,6 +13,7 @@
 #include "bapi/cli/interrupt.h"
 #include "bapi/cli/listing.h"
 #include "bapi/cli/log_tail.h"
+#include "bapi/cli/study_check.h"
 #include "bapi/cli/study_input.h"
 #include "bapi/process/process_evaluator.h"
 #include "bapi/report/text.h"
@@ -27,6 +28,7 @@ namespace fs = std::filesystem;
 struct DoctorArguments {
   StudyInput input;
   std::optional<std::string> timeout;
+  std::optional<std::string> repair;
 };
 
 // A directory that is gone again with the object.
@@ -136,10 +138,10 @@ std::string domain_text(const Domain& domain) {
                           },
                           [](const Choice& c) {
                             std::string out = "one of";
-                            for (const Value& option : c.options) out += " " + to_text(option);
+                            for (const Value& option : c.options) out += fmt::format(" {}", to_text(option));
                             return out;
                           },
-                          [](const Constant& c) { return "always " + to_text(c.value); }},
+                          [](const Constant& c) { return fmt::format("always {}", to_text(c.value)); }},
                     domain);
 }
 
@@ -158,7 +160,7 @@ std::string understood(const StudySpec& spec) {
     std::string text = fmt::format("{}: {}", param.name, domain_text(param.domain));
     for (const Condition& condition : param.when) {
       text += fmt::format(", if {} is", condition.param);
-      for (const Value& value : condition.values) text += " " + to_text(value);
+      for (const Value& value : condition.values) text += fmt::format(" {}", to_text(value));
     }
     out += line(label, text);
     label = "";
@@ -233,11 +235,13 @@ ExitCode try_continuing(const StudySpec& spec, Patient& patient, const Config& c
   const Attempt next = patient.train(config, from, from + 1);
   print(line("continues", continuation(spec, next)));
   if (!next.failure && next.repeated == 0.0 && !next.measured.empty()) return kDone;
-  print("\n" + evidence(patient.files()) + "\n");
+  print(fmt::format("\n{}\n", evidence(patient.files())));
   return kRunFailed;
 }
 
 int doctor(const DoctorArguments& arguments) {
+  if (names_study(arguments.input.file)) return check_study(arguments.input.file, arguments.repair);
+  require(!arguments.repair, "--repair: expected a study, its directory or name");
   StudySpec spec = spec_of(arguments.input);
   print(understood(spec));
   const double timeout = arguments.timeout ? parse_duration(*arguments.timeout, "--timeout") : spec.report_timeout;
@@ -260,21 +264,27 @@ int doctor(const DoctorArguments& arguments) {
 }  // namespace
 
 Command doctor_command() {
-  return {.name = "doctor",
-          .summary = "Check a study file and try the training program for a few epochs",
-          .examples =
-              "Examples:\n"
-              "  bapi doctor study.yaml\n"
-              "  bapi doctor --budget 30m --epochs 50 --metric accuracy -- ./train --lr~'log(1e-5,1)'\n\n"
-              "Prints what was understood, trains the middle of the space for two epochs in a scratch directory, then "
-              "one\nmore from the checkpoint, and says what the budget will pay for. Nothing is kept.\n"
-              "Exit codes: 0 all is well, 1 the program failed or did not continue, 2 the study file is wrong.",
-          .declare = [](Arguments& arguments) -> std::function<int()> {
-            const auto parsed = std::make_shared<DoctorArguments>();
-            parsed->input.declare(arguments);
-            arguments.option("--timeout", parsed->timeout, "Wait this long for a report; default: report_timeout");
-            return [parsed] { return doctor(*parsed); };
-          }};
+  return {
+      .name = "doctor",
+      .summary = "Check a study file and try the training program for a few epochs, or check a study's log",
+      .examples =
+          "Examples:\n"
+          "  bapi doctor study.yaml\n"
+          "  bapi doctor --budget 30m --epochs 50 --metric accuracy -- ./train --lr~'log(1e-5,1)'\n"
+          "  bapi doctor mlp.bapi --repair repaired.bapi\n\n"
+          "Prints what was understood, trains the middle of the space for two epochs in a scratch directory, then "
+          "one\nmore from the checkpoint, and says what the budget will pay for. Nothing is kept.\n"
+          "Given a study instead of a file, it reads the log to its end. If an event is damaged, --repair writes a\n"
+          "copy of the study up to there that can be resumed; the study itself is not changed.\n"
+          "Exit codes: 0 all is well, 1 the program failed or did not continue, 2 the study file is wrong,\n3 the log "
+          "is damaged.",
+      .declare = [](Arguments& arguments) -> std::function<int()> {
+        const auto parsed = std::make_shared<DoctorArguments>();
+        parsed->input.declare(arguments);
+        arguments.option("--timeout", parsed->timeout, "Wait this long for a report; default: report_timeout");
+        arguments.option("--repair", parsed->repair, "Directory for a copy of a damaged study, up to the damage");
+        return [parsed] { return doctor(*parsed); };
+      }};
 }
 
 }  // namespace bapi

@@ -19,7 +19,7 @@ struct ExplainArguments {
 int explain(const ExplainArguments& arguments) {
   const Format format = parse_format(arguments.format);
   const StudyAndTrial target = study_and_trial(arguments.words);
-  const StudyView study = open_study(target.study);
+  const StudyView study = study_to_show(target.study);
   if (target.trial) trial_of(study, *target.trial);
   const std::optional<TrialId> trial = target.trial ? std::optional(TrialId{*target.trial}) : std::nullopt;
   const Detail detail = arguments.verbose ? Detail::everything : Detail::normal;

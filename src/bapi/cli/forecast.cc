@@ -22,7 +22,7 @@ struct ForecastArguments {
 int show_forecast(const ForecastArguments& arguments) {
   const Format format = parse_format(arguments.format);
   const StudyAndTrial target = study_and_trial(arguments.words);
-  const StudyView study = open_study(target.study);
+  const StudyView study = study_to_show(target.study);
   const std::vector<CurveForecast> forecasts = forecast(study, target.trial);
   print(render(target.trial ? course_table(study, forecasts.front()) : forecast_table(study, forecasts), format));
   const std::string name = target.trial ? fmt::format("forecast-{}.svg", *target.trial) : "forecast.svg";

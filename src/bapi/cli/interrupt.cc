@@ -15,12 +15,11 @@ namespace {
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "set in a signal handler");
 
-constexpr std::array<int, 4> kSignals = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
 
 void say(const char* text) { [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text)); }
 
 extern "C" void on_signal(int signal) {
-  if (signal == SIGPIPE) return;
   if (interrupted.exchange(true) && signal == SIGINT) {
     say(isatty(STDERR_FILENO) == 1 ? "\x1b[?25h\nbapi: killed\n" : "bapi: killed\n");
     _exit(kInterrupted);

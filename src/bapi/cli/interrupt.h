@@ -5,7 +5,7 @@
 namespace bapi {
 
 // Turns SIGINT, SIGTERM and SIGHUP into a flag while the object lives. A second SIGINT ends the process at once, with
-// the cursor given back to the terminal. SIGPIPE is caught and dropped: a reader that goes away must not end a study.
+// the cursor given back to the terminal.
 class InterruptFlag {
  public:
   InterruptFlag();

@@ -20,7 +20,7 @@ std::string totals(const StudyView& study) {
   for (const CostKind kind : kCostKinds) {
     const Cost sum = sums[static_cast<std::size_t>(kind)];
     if (sum == 0.0) continue;
-    out += fmt::format("{}{} {}", separator, to_string(kind), short_cost(sum, study.spec().budget));
+    out += fmt::format("{}{} {}", separator, word(kind), short_cost(sum, study.spec().budget));
     separator = ", ";
   }
   return out + "\n";
@@ -28,7 +28,7 @@ std::string totals(const StudyView& study) {
 
 int show_ledger(const ListingArguments& arguments) {
   const Format format = arguments.parsed_format();
-  const StudyView study = open_study(arguments.study);
+  const StudyView study = study_to_show(arguments.study);
   print(render(ledger_table(study.events), format));
   if (format == Format::table) print(totals(study));
   return kDone;

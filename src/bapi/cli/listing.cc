@@ -1,6 +1,6 @@
 #include "bapi/cli/listing.h"
 
-#include "bapi/studies/study_view.h"
+#include <fmt/format.h>
 
 namespace bapi {
 
@@ -11,6 +11,18 @@ void ListingArguments::declare(Arguments& arguments) {
 
 void ListingArguments::declare_format(Arguments& arguments) {
   arguments.option("-f,--format", format, "table (for people), json or csv");
+}
+
+StudyView study_to_show(const std::string& text) {
+  StudyView study = open_study(text);
+  if (study.damage) {
+    note(fmt::format("warning: {}: {}. What follows is the study up to event {}; see bapi doctor {}",
+                     shown_path(study.dir.root()),
+                     study.damage->text(),
+                     study.damage->seq - 1,
+                     shown_path(study.dir.root())));
+  }
+  return study;
 }
 
 }  // namespace bapi

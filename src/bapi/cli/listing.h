@@ -5,6 +5,7 @@
 
 #include "bapi/cli/arguments.h"
 #include "bapi/report/table.h"
+#include "bapi/studies/study_view.h"
 
 namespace bapi {
 
@@ -19,6 +20,9 @@ struct ListingArguments {
 };
 
 inline void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+// A study to be shown. If its log is damaged, says on standard error up to where it is shown.
+StudyView study_to_show(const std::string& text);
 inline void note(const std::string& text) { std::fprintf(stderr, "bapi: %s\n", text.c_str()); }
 
 }  // namespace bapi

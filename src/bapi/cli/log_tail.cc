@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "bapi/report/text.h"
+#include "bapi/base/utf8.h"
 
 namespace bapi {
 
@@ -22,7 +22,7 @@ std::string log_tail(const std::filesystem::path& file, int lines) {
   for (int found = 0; begin > 0 && found <= lines; --begin) {
     if (text[begin - 1] == '\n' && ++found > lines) break;
   }
-  return well_formed(text.substr(begin));
+  return visible(text.substr(begin));
 }
 
 }  // namespace bapi

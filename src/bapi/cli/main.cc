@@ -1,3 +1,7 @@
+#include <poll.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -15,14 +19,34 @@ int complain(const std::string& what, int code) {
   return code;
 }
 
+extern "C" void on_failed_write(int) {}
+
+// A write to a closed pipe, or past a limit on file sizes, fails as a full disk does. Handlers, unlike SIG_IGN, are not
+// inherited by training programs.
+void let_writes_fail() {
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, on_failed_write);
+}
+
+// Whoever read the other end of standard output has seen enough.
+bool reader_left() {
+  pollfd output{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+// `code`, unless the results could not be written. A full disk shows when the buffer is written at last.
+int delivered(int code) {
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (written || reader_left()) return code;
+  return complain("cannot write to standard output", bapi::kStoreUnavailable);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using namespace bapi;
+  let_writes_fail();
   try {
-    const int code = dispatch(all_commands(), std::vector<std::string>(argv + 1, argv + argc));
-    // A full disk shows when the buffer is written at last.
-    return std::fflush(stdout) == 0 ? code : complain("cannot write to standard output", kStoreUnavailable);
+    return delivered(dispatch(all_commands(), std::vector<std::string>(argv + 1, argv + argc)));
   } catch (const InvalidInput& error) {
     return complain(error.what(), kWrongUse);
   } catch (const StoreError& error) {

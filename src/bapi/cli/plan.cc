@@ -59,7 +59,7 @@ std::string in_words(const Decision& decision, const StudyView& study) {
 
 int show_plan(const PlanArguments& arguments) {
   const Format format = arguments.listing.parsed_format();
-  const StudyView study = open_study(arguments.listing.study);
+  const StudyView study = study_to_show(arguments.listing.study);
   const BudgetSpec& unit = study.spec().budget;
   const PlanSummary runs = plan(study, arguments.horizon);
   const std::optional<Decision> decision = next_decision(study);

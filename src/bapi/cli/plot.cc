@@ -15,7 +15,7 @@ struct PlotArguments {
 };
 
 int plot(const PlotArguments& arguments) {
-  const StudyView study = open_study(arguments.study);
+  const StudyView study = study_to_show(arguments.study);
   const std::filesystem::path folder =
       arguments.out.empty() ? plot_folder(study.dir) : std::filesystem::path(arguments.out);
   for (const std::filesystem::path& path : write_plots(study, folder)) print(shown_path(path) + "\n");

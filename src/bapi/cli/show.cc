@@ -136,7 +136,7 @@ std::string for_people(const StudyView& study, const Trial& trial, const std::ve
 int show(const ShowArguments& arguments) {
   const Format format = parse_format(arguments.format);
   const Target target = target_of(arguments.words);
-  const StudyView study = open_study(target.study);
+  const StudyView study = study_to_show(target.study);
   const auto count = static_cast<std::int64_t>(study.history.trials().size());
   require(target.trial >= 0 && target.trial < count,
           fmt::format("trial {}: {} has {} trials, numbered from 0", target.trial, study.spec().name, count));

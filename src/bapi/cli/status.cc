@@ -12,7 +12,7 @@ namespace {
 
 int status(const ListingArguments& arguments) {
   const Format format = arguments.parsed_format();
-  const StudyView study = open_study(arguments.study);
+  const StudyView study = study_to_show(arguments.study);
   if (format == Format::table) {
     print(study_text(study));
     return kDone;

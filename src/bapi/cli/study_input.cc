@@ -6,7 +6,8 @@
 
 #include "bapi/base/error.h"
 #include "bapi/policy/registry.h"
-#include "bapi/study/spec_file.h"
+#include "bapi/studies/study_file.h"
+#include "bapi/study/names.h"
 
 namespace bapi {
 
@@ -63,7 +64,10 @@ StudySpec spec_of(const StudyInput& input) {
           "what is to be trained? Give a study file (bapi init writes one) or a command after --");
   StudySpec spec = input.file.empty() ? inline_spec(input) : read_study_file(input.file);
   if (input.name) spec.name = *input.name;
-  if (input.metric) spec.metric.name = *input.metric;
+  if (input.metric) {
+    if (const auto mistake = metric_name_mistake(*input.metric)) throw InvalidInput("--metric: " + *mistake);
+    spec.metric.name = *input.metric;
+  }
   if (input.minimize) spec.metric.goal = Goal::minimize;
   if (input.epochs) spec.epochs.max = *input.epochs;
   if (input.policy && *input.policy != spec.policy.name) spec.policy = {.name = *input.policy};

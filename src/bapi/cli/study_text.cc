@@ -45,7 +45,7 @@ std::string budget_lines(const StudyView& study) {
   for (const CostKind kind : kCostKinds) {
     const Cost sum = sums[static_cast<std::size_t>(kind)];
     if (kind != CostKind::epoch && sum > 0.0) {
-      overheads.push_back(fmt::format("{} {}", to_string(kind), short_cost(sum, unit)));
+      overheads.push_back(fmt::format("{} {}", word(kind), short_cost(sum, unit)));
     }
   }
   if (overheads.empty()) return out;

@@ -42,7 +42,7 @@ void sort_rows(std::vector<Row>& rows, const std::string& key, const Metric& met
 int trials(const TrialsArguments& arguments) {
   const Format format = arguments.listing.parsed_format();
   require(!arguments.limit || *arguments.limit >= 1, "--limit must be at least 1");
-  const StudyView study = open_study(arguments.listing.study);
+  const StudyView study = study_to_show(arguments.listing.study);
   const Table all = trials_table(study.history, study.controller);
   std::vector<Row> rows = all.rows();
   sort_rows(rows, arguments.sort, study.spec().metric);

@@ -20,7 +20,7 @@ struct WhatIfArguments {
 int show_what_if(const WhatIfArguments& arguments) {
   const Format format = arguments.listing.parsed_format();
   require(arguments.budget.has_value(), "bapi what-if needs --budget, as in --budget 3h or --budget +1h");
-  const StudyView study = open_study(arguments.listing.study);
+  const StudyView study = study_to_show(arguments.listing.study);
   const WhatIf outlook = what_if(study, *arguments.budget);
   print(render(what_if_table(outlook), format));
   note(outlook.ending);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bapi/compare/comparison.h"
-#include "bapi/math/rank_statistics.h"
+#include "bapi/compare/rank_statistics.h"
 
 namespace bapi {
 

@@ -31,6 +31,11 @@ enum class OverheadCharge {
   modelled,  // as measured, with the time that Comparison::models gives: reproducible
 };
 
+template <>
+inline constexpr auto names<OverheadCharge> = NameTable{Name{OverheadCharge::none, "none"},
+                                                        Name{OverheadCharge::measured, "measured"},
+                                                        Name{OverheadCharge::modelled, "modelled"}};
+
 // Every table with every policy, seed, budget and number of workers.
 struct Comparison {
   std::vector<CurveTable> tables = {};

@@ -165,7 +165,7 @@ std::string summary_text(std::span<const Ranking> rankings) {
                  duel ? Cell(p_text(duel->adjusted_p)) : Cell(),
                  duel ? Cell(verdict(*duel)) : Cell()});
     }
-    text += (text.empty() ? "" : "\n") + heading(ranking) + "\n" + render(table, Format::table);
+    text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", heading(ranking), render(table, Format::table));
     if (!ranking.duels.empty()) text += tests_text(ranking) + "\n";
   }
   return text;

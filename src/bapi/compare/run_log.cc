@@ -29,20 +29,6 @@ T whole(const Json& json) {
   return json.get<T>();
 }
 
-const char* word_of(OverheadCharge overhead) {
-  switch (overhead) {
-    case OverheadCharge::none:
-      return "none";
-    case OverheadCharge::measured:
-      return "measured";
-    case OverheadCharge::modelled:
-      return "modelled";
-  }
-  throw LogicError("unknown charge of overheads");
-}
-
-const char* word_of(Checkpoint checkpoint) { return checkpoint == Checkpoint::kept ? "kept" : "none"; }
-
 std::string settings_text(const std::string& overhead, const std::string& checkpoint) {
   return fmt::format("overhead {}, checkpoint {}", overhead, checkpoint);
 }
@@ -240,8 +226,8 @@ RunLog::RunLog(const std::filesystem::path& directory, const Comparison& compari
 // Compares with what the log says first, so that nothing is written if anything differs.
 void RunLog::declare(const Comparison& comparison) {
   const std::string where = file_.parent_path().string();
-  const std::string overhead = word_of(comparison.overhead);
-  const std::string checkpoint = word_of(comparison.checkpoint);
+  const std::string overhead(word(comparison.overhead));
+  const std::string checkpoint(word(comparison.checkpoint));
   const std::string settings = settings_text(overhead, checkpoint);
   require(!logged_.settings || *logged_.settings == settings,
           fmt::format("{}: its runs were made with {}, this comparison has {}; give another --out",

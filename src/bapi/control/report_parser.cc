@@ -17,7 +17,7 @@ constexpr std::size_t kQuoted = 200;  // characters of a report that a message s
 constexpr std::array<std::string_view, 2> kTags = {"bapi:", "[tune-metric]:"};
 constexpr double kLargestEpoch = 1e9;
 
-std::string quoted(std::string_view text) {
+std::string excerpt(std::string_view text) {
   return text.size() <= kQuoted ? std::string(text) : fmt::format("{}...", text.substr(0, kQuoted));
 }
 
@@ -73,9 +73,16 @@ std::optional<double> number(const json& value) {
   return std::nullopt;
 }
 
+// What a message shows of a value. Lists and objects may be nested deeper than writing them out could follow.
+std::string shown(const json& value) {
+  if (value.is_array()) return "a list";
+  if (value.is_object()) return "an object";
+  return excerpt(value.dump());
+}
+
 WrongReport wrong(std::string_view text, const std::string& mistake, const std::string& metric) {
   return {fmt::format(
-      "the report {} {}; expected a line such as {{\"epoch\": 3, \"{}\": 0.91}}", quoted(text), mistake, metric)};
+      "the report {} {}; expected a line such as {{\"epoch\": 3, \"{}\": 0.91}}", excerpt(text), mistake, metric)};
 }
 
 }  // namespace
@@ -89,18 +96,18 @@ ReportLine parse_report(std::string_view text, const std::string& metric) {
   if (epoch == report.end()) return wrong(text, "has no \"epoch\"", metric);
   const double number_of_epoch = epoch->is_number() ? epoch->get<double>() : -1.0;
   if (!(number_of_epoch >= 0.0 && number_of_epoch <= kLargestEpoch) || number_of_epoch != std::floor(number_of_epoch)) {
-    return wrong(text, fmt::format("has \"epoch\": {}, which is not a whole number from 1 on", epoch->dump()), metric);
+    return wrong(text, fmt::format("has \"epoch\": {}, which is not a whole number from 1 on", shown(*epoch)), metric);
   }
 
-  EpochReport result{.epoch = static_cast<Epoch>(number_of_epoch), .value = {}, .cost = {}, .text = quoted(text)};
+  EpochReport result{.epoch = static_cast<Epoch>(number_of_epoch), .value = {}, .cost = {}, .text = excerpt(text)};
   if (const auto value = report.find(metric); value != report.end()) {
     result.value = number(*value);
     if (!result.value)
-      return wrong(text, fmt::format("has \"{}\": {}, which is not a number", metric, value->dump()), metric);
+      return wrong(text, fmt::format("has \"{}\": {}, which is not a number", metric, shown(*value)), metric);
   }
   if (const auto cost = report.find("cost"); cost != report.end()) {
     result.cost = number(*cost);
-    if (!result.cost) return wrong(text, fmt::format("has \"cost\": {}, which is not a number", cost->dump()), metric);
+    if (!result.cost) return wrong(text, fmt::format("has \"cost\": {}, which is not a number", shown(*cost)), metric);
   }
   return result;
 }

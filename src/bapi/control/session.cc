@@ -9,14 +9,15 @@
 #include "bapi/base/match.h"
 #include "bapi/control/allowance.h"
 #include "bapi/control/process_account.h"
-#include "bapi/study/progress.h"
+#include "bapi/study/replay.h"
 
 namespace bapi {
 namespace {
 
 Past read(const Store& store) {
-  const std::vector<StoredEvent> events = store.events(0);
-  return past_of(replay(store.spec(), events), events);
+  Replay log = replay(store.spec(), store.read(0));
+  if (log.damage) throw store.refusal(*log.damage);
+  return past_of(std::move(log.history), log.events);
 }
 
 }  // namespace
@@ -122,9 +123,9 @@ void Session::record(std::span<const Event> facts) {
   if (const auto objection = history_.objection(kept)) {
     throw LogicError("a fact that cannot follow was refused, nothing is written: " + *objection);
   }
-  overdrawn_.merge(overdrawn_by(history_, kept));
   const double now = clock_.now();
-  store_.append(kept, now, Durability::process);
+  if (!store_.append(last_, kept, now, Durability::process)) throw store_.competition();
+  overdrawn_.merge(overdrawn_by(history_, kept));
   for (const Event& fact : kept) take(fact, now);
 }
 
@@ -175,9 +176,7 @@ void Session::decide(const Event& decision) {
         "a decision of {} that cannot follow was refused, nothing is written: {}", policy_.name(), *objection));
   }
   const double now = clock_.now();
-  if (!store_.append_decision(history_.decisions(), decision, now)) {
-    throw StoreError("another controller has written to this study; only one may run it at a time");
-  }
+  if (!store_.append_decision(last_, decision, now)) throw store_.competition();
   take(decision, now);
 }
 

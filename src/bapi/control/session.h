@@ -41,7 +41,8 @@ Past past_of(History history, std::span<const StoredEvent> events);  // `history
 // The controller's view of one study: asks the policy, keeps the budget's promise, writes everything to the store.
 //
 // What enters the log can follow what it holds: a decision or fact to which `History::objection` objects is a bug of
-// the policy or the evaluator; it throws LogicError, and nothing is written.
+// the policy or the evaluator; it throws LogicError, and nothing is written. Every write says after which event it
+// comes: a session that has a rival throws StoreError at its next write.
 //
 // Nothing is acted upon before it is durable: `ask` returns after the decision is in the log. Where the cost of an
 // epoch is counted or reported, a segment is shortened to what the budget is expected to pay; when not even one epoch
@@ -49,7 +50,8 @@ Past past_of(History history, std::span<const StoredEvent> events);  // `history
 // `payable_facts`.
 class Session {
  public:
-  Session(Store& store, Policy& policy, const Clock& clock);             // reads the log
+  // Reads the log. Throws StoreError if it is damaged.
+  Session(Store& store, Policy& policy, const Clock& clock);
   Session(Store& store, Policy& policy, const Clock& clock, Past past);  // the caller has read it
 
   // Shows every further event to `listener`. For progress displays, and for those who keep the log in memory.
@@ -90,7 +92,7 @@ class Session {
   History history_;
   std::set<TrialId> overdrawn_;  // that have been charged after the budget was spent
   double started_at_;
-  EventSeq last_;
+  EventSeq last_;  // of the log as this session knows it
   EventListener listener_;
 };
 

@@ -61,8 +61,8 @@ void CostOptions::validate() const {
   fit.validate();
 }
 
-CostModel::CostModel(Form form, CostEstimate estimate, double floor_rate, FitSummary summary)
-    : form_(std::move(form)), estimate_(estimate), floor_rate_(floor_rate), summary_(std::move(summary)) {}
+CostModel::CostModel(Form form, CostEstimate estimate, double floor_rate)
+    : form_(std::move(form)), estimate_(estimate), floor_rate_(floor_rate) {}
 
 CostModel CostModel::fit(const CostData& data, int dim, Epoch max_epoch, const CostOptions& options, Rng& rng) {
   options.validate();
@@ -76,12 +76,12 @@ CostModel CostModel::fit(const CostData& data, int dim, Epoch max_epoch, const C
     rates.x.conservativeResize(Eigen::NoChange, dim);
     fit_options.mean = {};
     if (data.costs.size() == 0) fit_options.mean.coefficient = std::log(options.rate_without_data);
-    FitResult fitted = bapi::fit(Rows::at_configurations(rates.x),
-                                 rates.logs,
-                                 structure(dim, TimeKind::constant, SpaceKind::matern52),
-                                 fit_options,
-                                 rng);
-    return {LogRateCost(rates, fitted.gp.parameters(), start_up), options.estimate, floor_rate, fitted.summary};
+    const FitResult fitted = bapi::fit(Rows::at_configurations(rates.x),
+                                       rates.logs,
+                                       structure(dim, TimeKind::constant, SpaceKind::matern52),
+                                       fit_options,
+                                       rng);
+    return {LogRateCost(rates, fitted.gp.parameters(), start_up), options.estimate, floor_rate};
   }
   CostData few = thinned(data, options.rows_per_configuration);
   few.x.conservativeResize(Eigen::NoChange, dim);
@@ -92,7 +92,7 @@ CostModel CostModel::fit(const CostData& data, int dim, Epoch max_epoch, const C
                              : PriorMean{.shape = MeanShape::proportional};
   GpParameters linear = structure(dim, TimeKind::linear, SpaceKind::rbf);
   if (start_up_cost(data) > 0.0) linear.kernel.time.bias = 0.05;
-  FitResult fitted =
+  const FitResult fitted =
       bapi::fit(Rows::at_epochs(few.x, few.epochs, max_epoch, few.groups), few.costs / scale, linear, fit_options, rng);
   return {LinearCost(few,
                      max_epoch,
@@ -100,8 +100,7 @@ CostModel CostModel::fit(const CostData& data, int dim, Epoch max_epoch, const C
                      scale,
                      literal ? LinearCost::Mean::zero : LinearCost::Mean::proportional),
           options.estimate,
-          floor_rate,
-          fitted.summary};
+          floor_rate};
 }
 
 Vector CostModel::until(const Matrix& x, const std::vector<Epoch>& until) const {

@@ -57,16 +57,14 @@ class CostModel {
   double log_sd(const Vector& x) const;
 
   Cost start_up() const;  // 0 unless the data show one
-  const FitSummary& fit_summary() const { return summary_; }
 
  private:
   using Form = std::variant<LinearCost, LogRateCost>;
-  CostModel(Form form, CostEstimate estimate, double floor_rate, FitSummary summary);
+  CostModel(Form form, CostEstimate estimate, double floor_rate);
 
   Form form_;
   CostEstimate estimate_;
   double floor_rate_;
-  FitSummary summary_;
 };
 
 }  // namespace bapi

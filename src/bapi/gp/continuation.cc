@@ -15,7 +15,7 @@ double second_variance(double wanted, double noise) { return wanted > 0.0 ? 1.0 
 
 Moments continuation(const ExactGp& gp, const Rows& now, const Vector& reached, double variance, const Rows& then) {
   check(now.size() == then.size() && reached.size() == now.size(), "continuation: one value and one row of each kind");
-  const double noise = gp.parameters().noise;
+  const double noise = gp.noise();
   if (variance >= noise) return gp.predict(then);
   const double again = second_variance(variance, noise);
   const ProductKernel& kernel = gp.parameters().kernel;

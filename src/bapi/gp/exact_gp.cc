@@ -118,6 +118,15 @@ void ExactGp::append(const Rows& rows, const Vector& y) {
   y_.tail(y.size()) = y;
 }
 
+ExactGp ExactGp::with_pending(const Rows& rows) const {
+  ExactGp model = *this;
+  for (Eigen::Index i = 0; i < rows.size(); ++i) {
+    const Rows row = rows.select({i});
+    model.append(row, model.predict(row).mean);
+  }
+  return model;
+}
+
 void ExactGp::pop(Eigen::Index count) {
   check(count >= 0 && count <= size(), "exact gp: cannot take back more rows than there are");
   const Eigen::Index n = size() - count;

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "bapi/gp/surrogate.h"
 #include "bapi/kernel/product_kernel.h"
 #include "bapi/kernel/rows.h"
 #include "bapi/math/cholesky.h"
@@ -25,38 +26,21 @@ struct GpParameters {
   bool operator==(const GpParameters&) const = default;
 };
 
-// Latent f, without observation noise.
-struct Moments {
-  Vector mean;
-  Vector variance;
-};
-
-struct JointMoments {
-  Vector mean;
-  Matrix covariance;
-};
-
-// Moments with their gradients in the x of each row: d x q.
-struct MomentGradients {
-  Moments moments;
-  Matrix mean;
-  Matrix variance;
-};
-
 // Gaussian process regression with fixed hyperparameters. With Z the data rows, R query rows:
 //
 //   K(Z,Z) + noise I = L L^T,   b = L^-1 (y - prior(Z)),   a = L^-T b
 //   V = L^-1 K(Z,R),   mean = prior(R) + V^T b,   covariance = K(R,R) - V^T V
 //
 // Works for n = 0: then the posterior is the prior.
-class ExactGp {
+class ExactGp final : public Surrogate {
  public:
   // y has one finite value per row. Jitter is added if the covariance needs it; LogicError if that does not help.
   ExactGp(Rows rows, Vector y, GpParameters parameters, const PriorMean& prior = {});
 
   Eigen::Index size() const { return y_.size(); }
-  const Rows& rows() const { return rows_; }
-  const Vector& y() const { return y_; }
+  const Rows& rows() const override { return rows_; }
+  const Vector& y() const override { return y_; }
+  double noise() const override { return parameters_.noise; }
   const GpParameters& parameters() const { return parameters_; }
   const Covariance& covariance() const { return covariance_; }
 
@@ -73,15 +57,18 @@ class ExactGp {
   Matrix cross(const Rows& rows) const;
   Matrix whitened_cross(const Rows& rows) const;
 
-  Moments predict(const Rows& rows) const;
-  JointMoments predict_joint(const Rows& rows) const;
+  Moments predict(const Rows& rows) const override;
+  JointMoments predict_joint(const Rows& rows) const override;
 
   // n^2 per row for the moments, n d per row for the gradients on top; rows may be at different x.
-  MomentGradients predict_with_gradients(const Rows& rows) const;
+  MomentGradients predict_with_gradients(const Rows& rows) const override;
 
   // Conditions on more data with everything else (prior mean too) as it is: n^2 per row. LogicError if the covariance
   // stops being positive definite even with jitter.
   void append(const Rows& rows, const Vector& y);
+
+  // Conditions on each row in turn at its expected value: what is running stands where the model expects it.
+  ExactGp with_pending(const Rows& rows) const;
 
   // Takes the last `count` rows back: the model before they were appended, to the last bit.
   void pop(Eigen::Index count);

@@ -6,25 +6,20 @@
 #include <cmath>
 
 #include "bapi/base/error.h"
+#include "bapi/base/names.h"
 #include "bapi/gp/log_likelihood.h"
 
 namespace bapi {
+
+template <>
+inline constexpr auto names<FitEnd> = NameTable{Name{FitEnd::converged, "converged"},
+                                                Name{FitEnd::iteration_limit, "iteration limit"},
+                                                Name{FitEnd::no_progress, "no progress"}};
+
 namespace {
 
 // Where starts only compete, differences of the log posterior below this do not matter.
 constexpr double kScreeningTolerance = 0.05;
-
-const char* name(FitEnd end) {
-  switch (end) {
-    case FitEnd::converged:
-      return "converged";
-    case FitEnd::iteration_limit:
-      return "iteration limit";
-    case FitEnd::no_progress:
-      return "no progress";
-  }
-  return "";
-}
 
 FitEnd fit_end(MaximizeEnd end) {
   if (end == MaximizeEnd::converged) return FitEnd::converged;
@@ -121,17 +116,6 @@ void FitOptions::validate() const {
   require(max_iterations >= 1, fmt::format("fit.max_iterations = {}, must be at least 1", max_iterations));
   require(tolerance > 0.0, fmt::format("fit.tolerance = {}, must be positive", tolerance));
   require(!fixed_noise || *fixed_noise > 0.0, "fit.fixed_noise must be positive");
-}
-
-std::string FitSummary::brief() const {
-  return fmt::format(
-      "fit {}: log posterior {:.4g} -> {:.4g}, {} evaluations (+{} on a part of the rows), jitter {:.1g}",
-      name(end),
-      initial_log_posterior,
-      final_log_posterior,
-      evaluations,
-      screening_evaluations,
-      jitter_used);
 }
 
 FitResult fit(const Rows& rows, const Vector& y, const GpParameters& structure, const FitOptions& options, Rng& rng) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "bapi/base/rng.h"
 #include "bapi/gp/exact_gp.h"
@@ -45,8 +44,6 @@ struct FitSummary {
   double jitter_used = 0.0;     // 0 if the covariance was well conditioned
   int evaluations = 0;          // on all rows
   int screening_evaluations = 0;
-
-  std::string brief() const;
 };
 
 struct FitResult {

@@ -51,6 +51,14 @@ Matrix factor_derivative(const Matrix& factor, const Matrix& derivative) {
 
 }  // namespace
 
+// "Posterior of f given Y and C" and "q-EI, sequential greedy" of docs/method.md. Let r be the rows of the points
+// appended so far and of the next one: slopes and value of each. Given the data, r ~ N(m, S) with m = prior + V^T b and
+// S = K(r, r) - V^T V, V = L^-1 K(Z, r). With S = T T^T, r = m + T zeta for independent normals zeta, so rows can be
+// drawn one after the other: row k is m_k + sum_{i<k} T_ki zeta_i + T_kk zeta_k. A slope must not be negative, which is
+// zeta_k >= bound_k = -(m_k + sum_{i<k} T_ki zeta_i) / T_kk: zeta_k is drawn from that tail, and the weight of the draw
+// is multiplied by its probability Q(bound_k) (separation of variables). A value is not bounded. `above` and `corner`
+// are the new columns of T^T: `above` = T_old^-1 (K(r_old, new) - V_old^T V_new), `corner` the factor of what they
+// leave.
 BaseSamples BaseSamples::draw(int draws, int points, int slopes, Rng& rng) {
   const Matrix all = scrambled_sobol_points(draws, points * (slopes + 1), rng);
   BaseSamples base{Matrix(draws, points * slopes), Matrix(draws, points)};
@@ -224,6 +232,10 @@ std::vector<DrawGradient> JointDraws::gradients(const std::vector<DrawExtension>
   return result;
 }
 
+// In each coordinate of x: d corner from d covariance = -dV^T V - d above^T above + its transpose, by the derivative of
+// a Cholesky factor; then row by row d centre, d bound = -(d centre + d corner_kk bound) / corner_kk, and with the
+// uniform u of the draw fixed, Q(zeta) = (1 - u) Q(bound), so that d zeta = (1 - u) phi(bound) / phi(zeta) d bound. The
+// weight changes by d log Q(bound) = -hazard(bound) d bound.
 DrawGradient JointDraws::gradient_of(const DrawExtension& at, const Matrix& solved) const {
   const int s = slopes_.size();
   const Eigen::Index n = at.mean.size();

@@ -1,11 +1,10 @@
 #include "bapi/gp/log_likelihood.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "bapi/base/error.h"
@@ -29,13 +28,14 @@ std::vector<Eigen::Index> by_point(const Rows& rows) {
 }
 
 // The time kernel's share of the work: values for columns of the covariance, and the sums of weights from which the
-// derivatives in its parameters follow.
+// derivatives in its parameters follow. Where the kernel depends on the sum or the difference of two epochs alone, both
+// go through a table over these: a derivative is then sum_a (sum of weights with argument a) * d kt(a).
 class TimePart {
  public:
   TimePart(const Rows& rows, const TimeKernel& structure) : rows_(rows) {
-    const bool stationary_index = structure.kind == TimeKind::exponential_decay || structure.kind == TimeKind::rbf;
-    if (rows.max_epoch > 0 && stationary_index) {
-      sign_ = structure.kind == TimeKind::exponential_decay ? 1 : -1;
+    const std::optional<TimeArgument> argument = structure.form().argument();
+    if (rows.max_epoch > 0 && argument) {
+      sign_ = *argument == TimeArgument::sum ? 1 : -1;
       offset_ = sign_ > 0 ? 0 : rows.max_epoch;
       arguments_ = Vector::LinSpaced(2 * rows.max_epoch + 1, -offset_, 2 * rows.max_epoch - offset_) / rows.max_epoch;
     }
@@ -43,37 +43,22 @@ class TimePart {
 
   void set(const TimeKernel& kernel) {
     kernel_ = kernel;
-    if (tabulated()) evaluate(arguments_, table_, derivatives_);
+    if (tabulated()) kernel.form().evaluate(kernel, arguments_, table_);
     sums_ = Vector::Zero(tabulated() ? arguments_.size() : static_cast<Eigen::Index>(kernel.parameters().size()));
   }
 
   // kt between row j and the rows j, j+1, ...
-  void column(Eigen::Index j, Eigen::Ref<Vector> out) {
-    if (kernel_.kind == TimeKind::constant) {
-      out.setOnes();
-    } else if (kernel_.kind == TimeKind::linear) {
-      out.array() = rows_.tau.tail(out.size()).array() * rows_.tau(j) + kernel_.bias;
-    } else if (tabulated()) {
-      const double* table = table_.data() + offset_ + sign_ * rows_.epoch[j];
-      const Epoch* epochs = rows_.epoch.data() + j;
-      for (Eigen::Index i = 0; i < out.size(); ++i) out(i) = table[epochs[i]];
-    } else {
-      evaluate(pairs(j), direct_, derivatives_);
-      out = direct_;
-    }
+  void column(Eigen::Index j, Eigen::Ref<Vector> out) const {
+    if (!tabulated()) return kernel_.form().column(kernel_, rows_.tau.tail(out.size()), rows_.tau(j), out);
+    const double* table = table_.values.data() + offset_ + sign_ * rows_.epoch[j];
+    const Epoch* epochs = rows_.epoch.data() + j;
+    for (Eigen::Index i = 0; i < out.size(); ++i) out(i) = table[epochs[i]];
   }
 
   // Takes the weights of the same rows into account: derivatives are sums of weight times d kt.
   void add(Eigen::Index j, const Eigen::Ref<const Vector>& weights) {
-    if (kernel_.kind == TimeKind::constant) return;
-    if (kernel_.kind == TimeKind::linear) {
-      if (sums_.size() > 0) sums_(0) += weights.sum();
-      return;
-    }
     if (!tabulated()) {
-      evaluate(pairs(j), direct_, derivatives_);
-      sums_ += derivatives_.transpose() * weights;
-      return;
+      return kernel_.form().add_derivatives(kernel_, rows_.tau.tail(weights.size()), rows_.tau(j), weights, sums_);
     }
     double* sums = sums_.data() + offset_ + sign_ * rows_.epoch[j];
     const Epoch* epochs = rows_.epoch.data() + j;
@@ -82,48 +67,20 @@ class TimePart {
 
   // In the logs of the kernel's parameters.
   Vector gradient() const {
-    if (tabulated()) return derivatives_.transpose() * sums_;
-    if (kernel_.kind == TimeKind::linear) return kernel_.bias * sums_;
-    return sums_;
+    if (tabulated()) return table_.log_derivatives.transpose() * sums_;
+    return kernel_.form().derivatives(kernel_, sums_);
   }
 
  private:
   bool tabulated() const { return arguments_.size() > 0; }
 
-  // The sums or differences of tau that exponential decay and rbf depend on.
-  Vector pairs(Eigen::Index j) const {
-    const Eigen::Index rest = rows_.size() - j;
-    const double sign = kernel_.kind == TimeKind::exponential_decay ? 1.0 : -1.0;
-    return rows_.tau.tail(rest).array() + sign * rows_.tau(j);
-  }
-
-  void evaluate(const Vector& arguments, Vector& values, Matrix& derivatives) const {
-    if (kernel_.kind == TimeKind::exponential_decay) {
-      const Vector scaled = arguments / kernel_.beta;
-      const Vector log_u = (1.0 + scaled.array()).log();
-      const Vector decay = (-kernel_.alpha * log_u.array()).exp();
-      values = kernel_.w + decay.array();
-      derivatives.resize(arguments.size(), 3);
-      derivatives.col(0).setConstant(kernel_.w);
-      derivatives.col(1) = -kernel_.alpha * log_u.cwiseProduct(decay);
-      derivatives.col(2) = kernel_.alpha * scaled.array() / (1.0 + scaled.array()) * decay.array();
-      return;
-    }
-    const Vector squares = (arguments / kernel_.lengthscale).cwiseAbs2();
-    values = (-0.5 * squares.array()).exp();
-    derivatives.resize(arguments.size(), 1);
-    derivatives.col(0) = squares.cwiseProduct(values);
-  }
-
   const Rows& rows_;
   TimeKernel kernel_;
   int sign_ = 1;
   Epoch offset_ = 0;
-  Vector arguments_;    // of the table, in units of tau
-  Vector table_;        // kt
-  Matrix derivatives_;  // d kt, one column per parameter
-  Vector direct_;
-  Vector sums_;  // of weights, per entry of the table or per parameter
+  Vector arguments_;            // of the table, in units of tau
+  TimeForm::Evaluation table_;  // kt and d kt at them
+  Vector sums_;                 // of weights, per entry of the table or per parameter
 };
 
 }  // namespace
@@ -153,17 +110,15 @@ GpParameters with_log_parameters(const GpParameters& structure, const Vector& lo
   return result;
 }
 
-std::vector<std::string> log_parameter_names(const GpParameters& structure) {
-  std::vector<std::string> names{"log_s2"};
-  for (Eigen::Index j = 0; j < structure.kernel.space.lengthscales.size(); ++j) {
-    names.push_back(fmt::format("log_ell_x{}", j));
-  }
-  for (const char* name : structure.kernel.time.parameter_names()) names.push_back(fmt::format("log_{}", name));
-  if (structure.kernel.own_amplitude > 0.0) names.push_back("log_own");
-  names.push_back("log_noise");
-  return names;
-}
-
+// "Hyperparameters" of docs/method.md. With C = K + noise I = L L^T, a = C^-1 (y - m) and theta any parameter,
+//   log p(y) = -(y - m)^T a / 2 - log det L - n log(2 pi) / 2,   d log p / d theta = tr((a a^T - C^-1) dC / d theta)
+//   / 2.
+// The mean's coefficient maximises the likelihood, so its own change does not matter. W = a a^T - C^-1 is symmetric:
+// one sweep over the columns of its lower half, the diagonal halved, meets every entry of W once, and the factors of dC
+// are shared. In logs: d/d log amplitude = amplitude kx kt, d/d log own = own 1[same group] kt, d/d log length_k =
+// amplitude kt g (difference_k / length_k)^2 with g the factor of the space kernel, and (amplitude kx + own) d kt for
+// the time kernel. kx and g depend on pairs of distinct points only, so weights are summed over the rows of a point
+// first.
 class LogLikelihood::Workspace {
  public:
   Workspace(const Rows& rows, const Vector& y, const GpParameters& structure, const PriorMean& prior)

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "bapi/gp/exact_gp.h"
 #include "bapi/kernel/rows.h"
@@ -14,7 +12,6 @@ namespace bapi {
 // kernel, the own amplitude if it is on, noise.
 Vector log_parameters(const GpParameters& parameters);
 GpParameters with_log_parameters(const GpParameters& structure, const Vector& logs);
-std::vector<std::string> log_parameter_names(const GpParameters& structure);
 
 // log p(y) and its gradient in the logs of the hyperparameters, for one data set and many hyperparameters.
 //

@@ -18,12 +18,12 @@ Matrix factor_of_small(const Matrix& covariance, const Vector& scale) {
   return {};
 }
 
-Constraint Constraint::on_slopes(const SlopeConstraint& slopes, const Vector& x, int group) {
+Constraint Constraint::on_slopes(const SlopeConstraint& slopes, const Vector& x, CurveId group) {
   return {slopes.rows(x, group), slopes.noise, Vector::Zero(slopes.size())};
 }
 
 MonotoneGp::MonotoneGp(const ExactGp& gp, Constraint constraint, const MomentOptions& options)
-    : gp_(gp), constraint_(std::move(constraint)), options_(options) {
+    : gp_(gp), constraint_(std::move(constraint)) {
   const auto s = constraint_.rows.size();
   check(constraint_.noise.size() == s && constraint_.lower.size() == s, "monotone gp: constraint of unequal parts");
   Matrix covariance = gp.covariance().gram(constraint_.rows);
@@ -35,24 +35,13 @@ MonotoneGp::MonotoneGp(const ExactGp& gp, Constraint constraint, const MomentOpt
   factor_ = factor_of_small(covariance, prior);
   covariance.noalias() = factor_ * factor_.transpose();
   truncated_ =
-      truncated_moments({.mean = nu_, .covariance = covariance, .lower = constraint_.lower, .upper = {}}, options_);
+      truncated_moments({.mean = nu_, .covariance = covariance, .lower = constraint_.lower, .upper = {}}, options);
 
   constraint_weights_ = truncated_.mean - nu_;
   factor_.triangularView<Eigen::Lower>().solveInPlace(constraint_weights_);
   factor_.triangularView<Eigen::Lower>().transpose().solveInPlace(constraint_weights_);
   // a - L^-T V1 g in one solve.
   data_weights_ = gp.factor().solve_lower_transposed(Vector(gp.residual() - whitened_ * constraint_weights_));
-}
-
-double MonotoneGp::log_prior_probability() const {
-  Matrix covariance = gp_.covariance().gram(constraint_.rows);
-  covariance.diagonal() += constraint_.noise;
-  return truncated_moments({.mean = gp_.prior_mean(constraint_.rows),
-                            .covariance = covariance,
-                            .lower = constraint_.lower,
-                            .upper = {}},
-                           options_)
-      .log_probability;
 }
 
 Vector MonotoneGp::mean(const Rows& rows) const {

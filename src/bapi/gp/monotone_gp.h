@@ -18,7 +18,7 @@ struct Constraint {
   Vector noise;
   Vector lower;  // 0 throughout for monotone curves
 
-  static Constraint on_slopes(const SlopeConstraint& slopes, const Vector& x, int group);
+  static Constraint on_slopes(const SlopeConstraint& slopes, const Vector& x, CurveId group);
 };
 
 // The blocks of the Cholesky factor of the joint vector [Y; C; f], C the virtual observations, f the query rows.
@@ -37,13 +37,13 @@ struct JointFactor {
 //
 // Refers to the model, which must outlive it and stay as it is. Preparing costs n^2 s; then a mean costs n + s, a
 // variance n^2.
-class MonotoneGp {
+class MonotoneGp final : public CurvePosterior {
  public:
   MonotoneGp(const ExactGp& gp, Constraint constraint, const MomentOptions& options = {});
 
-  double log_probability() const { return truncated_.log_probability; }  // log p(C | Y)
-  bool contradicted() const { return log_probability() < kContradictionLogProbability; }
-  double log_prior_probability() const;  // log p(C)
+  const ExactGp& gp() const { return gp_; }
+  double log_probability() const override { return truncated_.log_probability; }  // log p(C | Y)
+  double noise() const override { return gp_.noise(); }
 
   const Constraint& constraint() const { return constraint_; }
   const Vector& unconstrained_mean() const { return nu_; }                        // nu
@@ -53,8 +53,8 @@ class MonotoneGp {
   const Vector& data_weights() const { return data_weights_; }  // w with E f(r) = prior + K(r,Z) w + K(r,Zv) g
   const Vector& constraint_weights() const { return constraint_weights_; }  // g
 
-  Vector mean(const Rows& rows) const;
-  Moments predict(const Rows& rows) const;
+  Vector mean(const Rows& rows) const override;
+  Moments predict(const Rows& rows) const override;
   JointMoments predict_joint(const Rows& rows) const;
   JointFactor joint_factor(const Rows& rows) const;
 
@@ -63,7 +63,6 @@ class MonotoneGp {
 
   const ExactGp& gp_;
   Constraint constraint_;
-  MomentOptions options_;
   Matrix whitened_;  // V1
   Vector nu_;
   Matrix factor_;

@@ -77,11 +77,6 @@ void Prior::validate(const char* name) const {
 HyperPriors HyperPriors::for_curves() {
   return {.amplitude = Prior::log_normal(1.0, 1.0, 0.05, 20.0),
           .lengthscale = Prior::log_normal(0.7, 0.7, 0.1, 5.0),
-          .w = Prior::log_normal(0.5, 1.0, 0.01, 20.0),
-          .alpha = Prior::log_normal(1.2, 0.5, 0.2, 6.0),
-          .beta = Prior::log_normal(0.3, 0.8, 0.02, 3.0),
-          .time_lengthscale = Prior::log_normal(0.4, 0.5, 0.1, 2.0),
-          .bias = Prior::log_normal(0.05, 1.0, 1e-4, 5.0),
           .own_amplitude = Prior::log_normal(0.1, 1.0, 1e-3, 5.0),
           .noise = Prior::log_normal(0.01, 1.5, 1e-5, 0.3)};
 }
@@ -104,11 +99,6 @@ HyperPriors HyperPriors::for_log_rates() {
 void HyperPriors::validate() const {
   amplitude.validate("amplitude");
   lengthscale.validate("lengthscale");
-  w.validate("w");
-  alpha.validate("alpha");
-  beta.validate("beta");
-  time_lengthscale.validate("time_lengthscale");
-  bias.validate("bias");
   own_amplitude.validate("own_amplitude");
   noise.validate("noise");
 }
@@ -118,9 +108,9 @@ JointPrior::JointPrior(const HyperPriors& priors, const GpParameters& structure)
   each_.push_back(priors.amplitude);
   each_.insert(each_.end(), static_cast<std::size_t>(structure.kernel.space.lengthscales.size()), priors.lengthscale);
   const TimeKernel& time = structure.kernel.time;
-  if (time.kind == TimeKind::exponential_decay) each_.insert(each_.end(), {priors.w, priors.alpha, priors.beta});
-  if (time.kind == TimeKind::rbf) each_.push_back(priors.time_lengthscale);
-  if (time.kind == TimeKind::linear && time.bias > 0.0) each_.push_back(priors.bias);
+  for (const TimeParameter& p : time.form().parameters(time)) {
+    each_.push_back(Prior::log_normal(p.median, p.log_sd, p.low, p.high));
+  }
   if (structure.kernel.own_amplitude > 0.0) each_.push_back(priors.own_amplitude);
   each_.push_back(priors.noise);
 }

@@ -30,19 +30,14 @@ struct Prior {
   void validate(const char* name) const;
 };
 
+// Those of the time kernel's parameters belong to the kernel, see TimeParameter.
 struct HyperPriors {
   Prior amplitude;
   Prior lengthscale;
-  Prior w;
-  Prior alpha;
-  Prior beta;
-  Prior time_lengthscale;
-  Prior bias;
   Prior own_amplitude;
   Prior noise;
 
-  // For learning curves, standardised values in the unit cube. alpha and beta are hardly identified together, so their
-  // priors matter.
+  // For learning curves, standardised values in the unit cube.
   static HyperPriors for_curves();
 
   // For values at the last epoch alone, as model-based rivals use them: gamma priors on lengthscales and amplitude.

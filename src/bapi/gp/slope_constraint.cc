@@ -13,9 +13,9 @@ namespace bapi {
 
 namespace {
 
-Rows rows_at_taus(const Vector& x, int group, const Vector& tau) {
+Rows rows_at_taus(const Vector& x, CurveId group, const Vector& tau) {
   const auto n = static_cast<std::size_t>(tau.size());
-  return Rows::at_taus(x.transpose().replicate(tau.size(), 1), tau, std::vector<int>(n, group));
+  return Rows::at_taus(x.transpose().replicate(tau.size(), 1), tau, std::vector<CurveId>(n, group));
 }
 
 // Whole epochs whose distance is at most the wanted one where the epochs are fine enough for that.
@@ -49,18 +49,18 @@ std::vector<Epoch> ordered_for_draws(const ExactGp& gp, std::vector<Epoch> epoch
 void SlopeOptions::validate() const {
   require(relative_noise > 0.0 && relative_noise <= 1.0,
           fmt::format("slopes.relative_noise = {}, must be in (0, 1]", relative_noise));
-  require(rbf_spacing > 0.0, fmt::format("slopes.rbf_spacing = {}, must be positive", rbf_spacing));
+  require(spacing > 0.0, fmt::format("slopes.spacing = {}, must be positive", spacing));
   require(max_rows >= 2, fmt::format("slopes.max_rows = {}, must be at least 2", max_rows));
 }
 
-Rows SlopeConstraint::rows(const Vector& x, int group) const {
+Rows SlopeConstraint::rows(const Vector& x, CurveId group) const {
   if (max_epoch > 0) return Rows::of_curve(x, epoch, max_epoch, group, Op::slope);
   Rows slopes = rows_at_taus(x, group, tau);
   std::fill(slopes.op.begin(), slopes.op.end(), Op::slope);
   return slopes;
 }
 
-Rows SlopeConstraint::rows_and_value(const Vector& x, int group, Epoch epoch_of_value) const {
+Rows SlopeConstraint::rows_and_value(const Vector& x, CurveId group, Epoch epoch_of_value) const {
   check(max_epoch > 0, "slope constraint: it is not at whole epochs");
   std::vector<Epoch> epochs = epoch;
   epochs.push_back(epoch_of_value);
@@ -69,7 +69,7 @@ Rows SlopeConstraint::rows_and_value(const Vector& x, int group, Epoch epoch_of_
   return all;
 }
 
-Rows SlopeConstraint::rows_and_value_at_tau(const Vector& x, int group, double tau_of_value) const {
+Rows SlopeConstraint::rows_and_value_at_tau(const Vector& x, CurveId group, double tau_of_value) const {
   Vector taus(tau.size() + 1);
   taus << tau, tau_of_value;
   Rows all = rows_at_taus(x, group, taus);
@@ -85,19 +85,12 @@ SlopeConstraint slope_constraint(const ExactGp& gp, Epoch min_epoch, const Slope
   constraint.max_epoch = max_epoch;
   if (options.monotone == Monotonicity::on) {
     const TimeKernel& time = gp.parameters().kernel.time;
-    switch (time.kind) {
-      case TimeKind::exponential_decay:
-      case TimeKind::linear:
-        constraint.epoch = {0, max_epoch};
-        break;
-      case TimeKind::rbf:
-        constraint.epoch = evenly_spaced(std::clamp(min_epoch, 0, max_epoch - 1),
-                                         max_epoch,
-                                         options.rbf_spacing * time.lengthscale,
-                                         options.max_rows);
-        break;
-      case TimeKind::constant:
-        break;  // no slope to speak of
+    const double turning = time.form().turning_distance(time);
+    if (std::isinf(turning)) {
+      constraint.epoch = {0, max_epoch};
+    } else if (turning > 0.0) {
+      constraint.epoch = evenly_spaced(
+          std::clamp(min_epoch, 0, max_epoch - 1), max_epoch, options.spacing * turning, options.max_rows);
     }
   }
   constraint.epoch = ordered_for_draws(gp, std::move(constraint.epoch), options.relative_noise);
@@ -106,14 +99,6 @@ SlopeConstraint slope_constraint(const ExactGp& gp, Epoch min_epoch, const Slope
   for (Eigen::Index i = 0; i < s; ++i) constraint.tau[i] = static_cast<double>(constraint.epoch[i]) / max_epoch;
   const Vector anywhere = Vector::Zero(gp.rows().dim());
   constraint.noise = options.relative_noise * gp.covariance().variances(constraint.rows(anywhere, 0));
-  return constraint;
-}
-
-SlopeConstraint slope_constraint_at(Vector tau, Vector noise) {
-  check(tau.size() == noise.size(), "slope constraint: times and variances differ in number");
-  SlopeConstraint constraint;
-  constraint.tau = std::move(tau);
-  constraint.noise = std::move(noise);
   return constraint;
 }
 

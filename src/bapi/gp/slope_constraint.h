@@ -18,9 +18,9 @@ struct SlopeOptions {
   // the slope at the last epoch, whose variance is orders of magnitude below that at the first.
   double relative_noise = 1e-6;
 
-  // Largest distance of virtual rows under the rbf time kernel, in its lengthscales. Exponential decay always uses the
-  // two ends: its mean has hardly any room to bend between them.
-  double rbf_spacing = 0.5;
+  // Largest distance of virtual rows, in the distance over which the time kernel lets curves turn. Kernels whose curves
+  // do not turn use the two ends.
+  double spacing = 0.5;
 
   // At most this many rows per configuration, from 2 on.
   int max_rows = 24;
@@ -40,18 +40,15 @@ struct SlopeConstraint {
   int size() const { return static_cast<int>(tau.size()); }
 
   // The slope rows of the configuration x.
-  Rows rows(const Vector& x, int group) const;
+  Rows rows(const Vector& x, CurveId group) const;
 
   // The slope rows of x followed by its value at an epoch, or at tau where epochs are not whole.
-  Rows rows_and_value(const Vector& x, int group, Epoch epoch_of_value) const;
-  Rows rows_and_value_at_tau(const Vector& x, int group, double tau_of_value) const;
+  Rows rows_and_value(const Vector& x, CurveId group, Epoch epoch_of_value) const;
+  Rows rows_and_value_at_tau(const Vector& x, CurveId group, double tau_of_value) const;
 };
 
-// The constraint for a model whose data are at whole epochs; under the rbf kernel from min_epoch on. The rows are in an
-// order that suits drawing one after the other, not in the order of time.
+// The constraint for a model whose data are at whole epochs; where curves can turn, from min_epoch on. The rows are in
+// an order that suits drawing one after the other, not in the order of time.
 SlopeConstraint slope_constraint(const ExactGp& gp, Epoch min_epoch, const SlopeOptions& options = {});
-
-// The same at given times, with given variances.
-SlopeConstraint slope_constraint_at(Vector tau, Vector noise);
 
 }  // namespace bapi

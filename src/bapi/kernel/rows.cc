@@ -8,7 +8,7 @@
 namespace bapi {
 namespace {
 
-std::vector<int> groups_or_zero(std::vector<int> groups, Eigen::Index n) {
+std::vector<CurveId> groups_or_zero(std::vector<CurveId> groups, Eigen::Index n) {
   if (groups.empty()) groups.assign(static_cast<std::size_t>(n), 0);
   return groups;
 }
@@ -21,7 +21,7 @@ Vector scaled(const std::vector<Epoch>& epochs, Epoch max_epoch) {
 
 }  // namespace
 
-Rows Rows::at_epochs(Matrix x, std::vector<Epoch> epochs, Epoch max_epoch, std::vector<int> groups) {
+Rows Rows::at_epochs(Matrix x, std::vector<Epoch> epochs, Epoch max_epoch, std::vector<CurveId> groups) {
   check(max_epoch >= 1, "rows: max_epoch must be at least 1");
   Rows rows;
   rows.tau = scaled(epochs, max_epoch);
@@ -34,7 +34,7 @@ Rows Rows::at_epochs(Matrix x, std::vector<Epoch> epochs, Epoch max_epoch, std::
   return rows;
 }
 
-Rows Rows::at_taus(Matrix x, Vector tau, std::vector<int> groups) {
+Rows Rows::at_taus(Matrix x, Vector tau, std::vector<CurveId> groups) {
   Rows rows;
   rows.x = std::move(x);
   rows.tau = std::move(tau);
@@ -49,9 +49,9 @@ Rows Rows::at_configurations(Matrix x) {
   return at_epochs(std::move(x), std::vector<Epoch>(static_cast<std::size_t>(n), 1), 1);
 }
 
-Rows Rows::of_curve(const Vector& x, const std::vector<Epoch>& epochs, Epoch max_epoch, int group, Op op) {
+Rows Rows::of_curve(const Vector& x, const std::vector<Epoch>& epochs, Epoch max_epoch, CurveId group, Op op) {
   const auto n = static_cast<Eigen::Index>(epochs.size());
-  Rows rows = at_epochs(x.transpose().replicate(n, 1), epochs, max_epoch, std::vector<int>(epochs.size(), group));
+  Rows rows = at_epochs(x.transpose().replicate(n, 1), epochs, max_epoch, std::vector<CurveId>(epochs.size(), group));
   std::fill(rows.op.begin(), rows.op.end(), op);
   return rows;
 }

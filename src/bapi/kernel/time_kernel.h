@@ -1,10 +1,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
-#include "bapi/base/units.h"
 #include "bapi/kernel/rows.h"
+#include "bapi/kernel/time_form.h"
 #include "bapi/math/types.h"
 
 namespace bapi {
@@ -15,6 +16,24 @@ enum class TimeKind {
   linear,             // bias + tau tau'
   constant            // 1: the covariance does not depend on the epoch
 };
+
+// The formulas of a kind. A new one has its line here, and its parameters below.
+inline const TimeForm& form_of(TimeKind kind) {
+  switch (kind) {
+    case TimeKind::exponential_decay:
+      return exponential_decay_form();
+    case TimeKind::rbf:
+      return rbf_form();
+    case TimeKind::linear:
+      return linear_form();
+    case TimeKind::constant:
+      break;
+  }
+  return constant_form();
+}
+
+// The kinds that can describe learning curves, the usual one first.
+inline constexpr std::array kCurveKinds = {TimeKind::exponential_decay, TimeKind::rbf};
 
 // Covariance over the scaled epoch tau, with its derivatives in either argument and in the logs of its parameters.
 //
@@ -30,20 +49,23 @@ struct TimeKernel {
 
   bool operator==(const TimeKernel&) const = default;
 
+  const TimeForm& form() const { return form_of(kind); }
+
   // Covariance of two functionals of f at tau and tau2.
-  double operator()(Op op, double tau, Op op2, double tau2) const;
+  double operator()(Op op, double tau, Op op2, double tau2) const {
+    return form().covariance(*this, op, tau, op2, tau2);
+  }
 
   // The positive parameters in a fixed order: (w, alpha, beta), (lengthscale), (bias) or ().
   std::vector<double> parameters() const;
   TimeKernel with_parameters(const std::vector<double>& values) const;
-  std::vector<const char*> parameter_names() const;
 
-  // Derivative of the covariance of two values in the log of parameter p.
+  // Derivative of the covariance of two values in the log of parameter p. LogicError if there is no such parameter.
   double log_derivative(int p, double tau, double tau2) const;
 };
 
-// A time kernel at whole epochs 0..max_epoch, tabulated: exponential decay depends on the sum of two epochs, rbf on
-// their difference, so 2 max_epoch + 1 numbers replace every pow() and exp().
+// A time kernel at whole epochs 0..max_epoch, tabulated where it depends on their sum or their difference alone: 2
+// max_epoch + 1 numbers replace every pow() and exp().
 class TimeTable {
  public:
   // max_epoch = 0 means no table: every call computes from tau.
@@ -62,7 +84,7 @@ class TimeTable {
   // One entry of the table, for epochs on its scale.
   double at(Op op, Epoch epoch, Op op2, Epoch epoch2) const {
     const Vector& table = by_slopes_[static_cast<std::size_t>(op) + static_cast<std::size_t>(op2)];
-    if (kernel_.kind == TimeKind::exponential_decay) return table(epoch + epoch2);
+    if (sums_) return table(epoch + epoch2);
     const double covariance = table(epoch - epoch2 + max_epoch_);
     return op == Op::value && op2 == Op::slope ? -covariance : covariance;
   }
@@ -72,8 +94,9 @@ class TimeTable {
 
   TimeKernel kernel_;
   Epoch max_epoch_;
-  // By number of slopes among the two functionals. Exponential decay: index is the sum of epochs. Rbf: index is the
-  // difference of epochs plus max_epoch; one slope is the derivative in the first argument.
+  bool sums_ = false;
+  // By number of slopes among the two functionals. The index is the sum of epochs, or their difference plus max_epoch;
+  // one slope is the derivative in the first argument.
   std::array<Vector, 3> by_slopes_;
 };
 

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numbers>
 
+#include "bapi/base/normal_guess.h"
+
 namespace bapi {
 
 namespace {
@@ -84,47 +86,16 @@ double erfcx_right(double x) {
   return table(x);
 }
 
-// z with Q(z) = q close to 0.5: Acklam's rational approximation, right to 1e-9 for q in [kTailStart, 1 / 2].
-constexpr double kTailStart = 0.02425;
-double middle_quantile_guess(double q) {
-  const double p = 0.5 - q;
-  const double r = p * p;
-  const double top = ((((-3.969683028665376e+01 * r + 2.209460984245205e+02) * r - 2.759285104469687e+02) * r +
-                       1.383577518672690e+02) *
-                          r -
-                      3.066479806614716e+01) *
-                         r +
-                     2.506628277459239e+00;
-  const double bottom = ((((-5.447609879822406e+01 * r + 1.615858368580409e+02) * r - 1.556989798598866e+02) * r +
-                          6.680131188771972e+01) *
-                             r -
-                         1.328068155288572e+01) *
-                            r +
-                        1.0;
-  return p * top / bottom;
-}
-
-// z with log Q(z) close to log_q <= log(kTailStart): his approximation in sqrt(-2 log q); beyond its range the
-// asymptotic expansion.
+// z with log Q(z) close to log_q <= log(kNormalTailStart); beyond the range of the guess the asymptotic expansion.
 double tail_quantile_guess(double log_q) {
   const double t = std::sqrt(-2.0 * log_q);
   if (t > 20.0) return t - (std::log(t) + kLogSqrtTwoPi) / t;
-  const double top = ((((-7.784894002430293e-03 * t - 3.223964580411365e-01) * t - 2.400758277161838e+00) * t -
-                       2.549732539343734e+00) *
-                          t +
-                      4.374664141464968e+00) *
-                         t +
-                     2.938163982698783e+00;
-  const double bottom =
-      (((7.784695709041462e-03 * t + 3.224671290700398e-01) * t + 2.445134137142996e+00) * t + 3.754408661907416e+00) *
-          t +
-      1.0;
-  return -top / bottom;
+  return -lower_tail_normal_guess(t);
 }
 
 // z >= 0 with Q(z) = q, for q in [1e-100, 1 / 2]: one Newton step from the guess doubles its digits.
 double upper_quantile(double q) {
-  const double z = q > kTailStart ? middle_quantile_guess(q) : tail_quantile_guess(std::log(q));
+  const double z = q > kNormalTailStart ? middle_normal_guess(0.5 - q) : tail_quantile_guess(std::log(q));
   const double scaled = erfcx_right(std::max(0.0, z) * kSqrtHalf);
   return std::max(0.0, z + 0.5 * scaled / kDensityAtZero - q / (kDensityAtZero * std::exp(-0.5 * z * z)));
 }
@@ -195,8 +166,8 @@ double normal_tail_quantile(double log_q) {
 
   // A rational guess right to 1e-9, far out the leading asymptotic terms; then Halley steps on log Q, each of which
   // triples the number of right digits.
-  const double log_tail_start = -3.7193;  // of kTailStart
-  double z = log_q > log_tail_start ? middle_quantile_guess(std::exp(log_q)) : tail_quantile_guess(log_q);
+  const double log_tail_start = -3.7193;  // of kNormalTailStart
+  double z = log_q > log_tail_start ? middle_normal_guess(0.5 - std::exp(log_q)) : tail_quantile_guess(log_q);
   for (int i = 0; i < 8; ++i) {
     const NormalTail at = normal_tail_and_hazard(z);
     const double newton = (at.log_tail - log_q) / at.hazard;

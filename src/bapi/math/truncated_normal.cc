@@ -83,6 +83,14 @@ TruncatedMoments moments_by_points(const TruncatedNormal& distribution, int poin
   return result;
 }
 
+// Minimax tilting (Botev 2017; "p(C given Y)" of docs/method.md). With c = mean + L zeta, separation of
+// variables draws zeta_k from the normal N(mu_k, 1) restricted to the interval [l_k, u_k] that the bounds leave it
+// given zeta_1 .. zeta_{k-1}. The log weight of a draw at zeta = x is then
+//   psi(x, mu) = sum_k mu_k^2 / 2 - x_k mu_k + log P(l_k(x) - mu_k <= Z <= u_k(x) - mu_k),
+// concave in x and convex in mu, so that max_x min over mu is attained where both gradients vanish: a Newton iteration
+// in (x, mu), s - 1 of each as the last coordinate needs no shift. In units of the diagonal D of L, l_k(x) = lower_k -
+// (M x)_k with M = D^-1 L - I.
+//
 // Scaled bounds and coupling of the saddle-point equations.
 struct TiltProblem {
   Matrix coupling;  // M = D^-1 L - I, strictly lower
@@ -192,20 +200,6 @@ TruncatedMoments truncated_moments(const TruncatedNormal& distribution, const Mo
   return moments_by_points(distribution, options.points);
 }
 
-double bivariate_normal_tail(double h, double k, double rho) {
-  require(rho >= -1.0 && rho <= 1.0, fmt::format("bivariate normal: correlation {} outside [-1, 1]", rho));
-  if (h == -kInfinity) return normal_tail(k);
-  if (k == -kInfinity) return normal_tail(h);
-  if (rho == 1.0) return normal_tail(std::max(h, k));
-  if (rho == -1.0) return std::max(0.0, normal_cdf(-k) - normal_cdf(h));
-  if (h < k) std::swap(h, k);
-  SmallMatrix factor(2, 2);
-  factor << 1.0, 0.0, rho, std::sqrt((1.0 - rho) * (1.0 + rho));
-  SmallVector lower(2);
-  lower << h, k;
-  return std::exp(box_moments(factor, lower, SmallVector::Constant(2, kInfinity)).log_probability);
-}
-
 std::vector<int> variable_order(const TruncatedNormal& distribution) {
   const int s = dimension(distribution);
   std::vector<int> order = natural_order(s);
@@ -312,30 +306,6 @@ WeightedDraws separate_variables(const WhitenedBox& box, const Matrix& uniforms,
       draws.zeta(i, k) = zeta;
       draws.log_weights[i] += log_normal_interval(low, high) + shift[k] * (0.5 * shift[k] - zeta);
     }
-  }
-  return draws;
-}
-
-ExactDraws draw_truncated(const TruncatedNormal& distribution, int count, Rng& rng) {
-  distribution.validate();
-  const int s = dimension(distribution);
-  const std::vector<int> order = variable_order(distribution);
-  const WhitenedBox box = whiten(distribution, order);
-  const MinimaxTilt tilt = minimax_tilt(box);
-  // Without a tilt every weight is a product of probabilities, at most 1.
-  const double log_bound = tilt.converged ? tilt.log_bound : 0.0;
-  ExactDraws draws{Matrix(count, s), 0};
-  Matrix uniform(1, s);
-  for (int accepted = 0; accepted < count;) {
-    check(draws.proposals < 1000000 + 10000 * count, "draw_truncated: acceptance below 1e-4");
-    for (int k = 0; k < s; ++k) uniform(0, k) = rng.uniform();
-    const WeightedDraws proposal = separate_variables(box, uniform, tilt.shift);
-    ++draws.proposals;
-    if (!(std::log1p(-rng.uniform()) <= proposal.log_weights[0] - log_bound)) continue;
-    const Vector value = box.mean + box.factor.triangularView<Eigen::Lower>() * proposal.zeta.row(0).transpose();
-    // Rounding must not carry a draw across a bound.
-    for (int k = 0; k < s; ++k) draws.values(accepted, order[k]) = std::clamp(value[k], box.lower[k], box.upper[k]);
-    ++accepted;
   }
   return draws;
 }

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "bapi/base/rng.h"
 #include "bapi/math/types.h"
 
 // The multivariate normal distribution on a box, in two forms: with its covariance, and whitened, c = mean + factor
@@ -39,9 +38,6 @@ struct MomentOptions {
 // Probability, mean and covariance. Deterministic.
 TruncatedMoments truncated_moments(const TruncatedNormal& distribution, const MomentOptions& options = {});
 
-// P(Z1 > h, Z2 > k) for standard normals of correlation rho in [-1, 1].
-double bivariate_normal_tail(double h, double k, double rho);
-
 // The same distribution whitened. Only the lower triangle of `factor` is read.
 struct WhitenedBox {
   Vector mean;
@@ -72,13 +68,6 @@ struct WeightedDraws {
   Vector log_weights;  // N; log P(box) is the log of the mean weight, expectations are weighted averages
 };
 WeightedDraws separate_variables(const WhitenedBox& box, const Matrix& uniforms, const Vector& shift);
-
-struct ExactDraws {
-  Matrix values;      // N x s, of c
-  int proposals = 0;  // how many were needed
-};
-// Independent draws by acceptance and rejection with the minimax tilt.
-ExactDraws draw_truncated(const TruncatedNormal& distribution, int count, Rng& rng);
 
 // Effective number of draws, (sum w)^2 / sum w^2.
 double effective_size(const Vector& log_weights);

@@ -44,13 +44,14 @@ Epoch conservative_stop_by_scan(const Vector& means, const StopRule& rule) {
   return rule.max_epoch;
 }
 
-Vector curve_means(const MonotoneGp& posterior, const Vector& x, int group, Epoch first, Epoch last, Epoch max_epoch) {
+Vector curve_means(
+    const CurvePosterior& posterior, const Vector& x, CurveId group, Epoch first, Epoch last, Epoch max_epoch) {
   std::vector<Epoch> epochs(static_cast<std::size_t>(last - first + 1));
   std::iota(epochs.begin(), epochs.end(), first);
   return posterior.mean(Rows::of_curve(x, epochs, max_epoch, group));
 }
 
-Epoch conservative_stop(const MonotoneGp& posterior, const Vector& x, int group, const StopRule& rule) {
+Epoch conservative_stop(const CurvePosterior& posterior, const Vector& x, CurveId group, const StopRule& rule) {
   rule.validate();
   if (rule.max_epoch - rule.min_epoch < kScanEpochs) {
     return conservative_stop_by_scan(curve_means(posterior, x, group, rule.min_epoch, rule.max_epoch, rule.max_epoch),

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "bapi/base/units.h"
-#include "bapi/gp/monotone_gp.h"
+#include "bapi/gp/surrogate.h"
 #include "bapi/math/types.h"
 
 namespace bapi {
@@ -30,9 +30,10 @@ Epoch conservative_stop_by_scan(const Vector& means, const StopRule& rule);
 // For a configuration, with the constrained posterior mean of its curve. Scans up to kScanEpochs epochs, bisects
 // beyond.
 inline constexpr Epoch kScanEpochs = 200;
-Epoch conservative_stop(const MonotoneGp& posterior, const Vector& x, int group, const StopRule& rule);
+Epoch conservative_stop(const CurvePosterior& posterior, const Vector& x, CurveId group, const StopRule& rule);
 
 // The constrained mean at the epochs first..last of the configuration x.
-Vector curve_means(const MonotoneGp& posterior, const Vector& x, int group, Epoch first, Epoch last, Epoch max_epoch);
+Vector curve_means(
+    const CurvePosterior& posterior, const Vector& x, CurveId group, Epoch first, Epoch last, Epoch max_epoch);
 
 }  // namespace bapi

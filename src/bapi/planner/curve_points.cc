@@ -13,15 +13,15 @@ void CurvePointOptions::validate() const {
   require(count >= 1, fmt::format("curve_points.count = {}, must be at least 1", count));
 }
 
-CurvePointChoice choose_curve_points(const ExactGp& gp,
+CurvePointChoice choose_curve_points(const Surrogate& model,
                                      const Vector& x,
-                                     int group,
+                                     CurveId group,
                                      const std::vector<Epoch>& epochs,
                                      Epoch max_epoch,
                                      const CurvePointOptions& options) {
   options.validate();
   check(std::is_sorted(epochs.begin(), epochs.end()), "curve points: epochs out of order");
-  const Matrix covariance = gp.predict_joint(Rows::of_curve(x, epochs, max_epoch, group)).covariance;
+  const Matrix covariance = model.predict_joint(Rows::of_curve(x, epochs, max_epoch, group)).covariance;
   const auto total = static_cast<Eigen::Index>(epochs.size());
   const Eigen::Index count = std::min<Eigen::Index>(options.count, total);
 
@@ -43,7 +43,7 @@ CurvePointChoice choose_curve_points(const ExactGp& gp,
     choice.epochs.push_back(epochs[best]);
     choice.variance[k] = variance[best];
     const Vector column = covariance.col(best) - factor.leftCols(k) * factor.row(best).head(k).transpose();
-    factor.col(k) = column / std::sqrt(variance[best] + gp.parameters().noise);
+    factor.col(k) = column / std::sqrt(variance[best] + model.noise());
     variance = (variance - factor.col(k).cwiseAbs2()).cwiseMax(0.0);
   }
   return choice;

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bapi/base/units.h"
-#include "bapi/gp/exact_gp.h"
+#include "bapi/gp/surrogate.h"
 
 namespace bapi {
 
@@ -28,9 +28,9 @@ struct CurvePointChoice {
 // Which epochs of a new curve of configuration x to keep: one after the other the one of largest latent variance, given
 // the data and the choices before it. Values do not matter, so the unconstrained model serves. `epochs` ascending,
 // max_epoch is the scale of tau. A pivoted Cholesky factorisation: n^2 T once, then T per choice before it.
-CurvePointChoice choose_curve_points(const ExactGp& gp,
+CurvePointChoice choose_curve_points(const Surrogate& model,
                                      const Vector& x,
-                                     int group,
+                                     CurveId group,
                                      const std::vector<Epoch>& epochs,
                                      Epoch max_epoch,
                                      const CurvePointOptions& options = {});

@@ -17,23 +17,20 @@ bool should_terminate(double mean_at_stop, double sd_at_stop, double sd_now, dou
   return mean_at_stop <= best && sd_at_stop <= kappa * sd_now;
 }
 
-TerminationCheck check_termination(const ExactGp& gp,
-                                   const SlopeConstraint& slopes,
-                                   const Vector& x,
-                                   int group,
-                                   Epoch now,
+TerminationCheck check_termination(const CurvePosterior& posterior,
+                                   const CurveAt& curve,
                                    double best,
                                    StopRule rule,
                                    const TerminationOptions& options) {
   options.validate();
-  rule.min_epoch = std::clamp(now, rule.min_epoch, rule.max_epoch);
-  const MonotoneGp posterior(gp, Constraint::on_slopes(slopes, x, group));
+  rule.min_epoch = std::clamp(curve.done, rule.min_epoch, rule.max_epoch);
   TerminationCheck result;
-  result.stop = conservative_stop(posterior, x, group, rule);
+  result.stop = conservative_stop(posterior, curve.x, curve.group, rule);
   result.best = best;
   result.log_probability = posterior.log_probability();
-  const Moments moments = posterior.predict(Rows::of_curve(x, {result.stop, rule.min_epoch}, rule.max_epoch, group));
-  const double noise = options.spread == TerminationSpread::with_noise ? gp.parameters().noise : 0.0;
+  const Moments moments =
+      posterior.predict(Rows::of_curve(curve.x, {result.stop, rule.min_epoch}, rule.max_epoch, curve.group));
+  const double noise = posterior.noise();
   result.mean_at_stop = moments.mean[0];
   result.sd_at_stop = std::sqrt(moments.variance[0] + noise);
   result.sd_now = std::sqrt(moments.variance[1] + noise);
@@ -45,7 +42,5 @@ Epoch next_check(Epoch now, Epoch stop, Epoch block) {
   check(block >= 1, "early termination: a block has at least one epoch");
   return std::max(now, std::min(stop, now + block));
 }
-
-Epoch default_block(Epoch max_epoch) { return std::max(1, static_cast<Epoch>(std::lround(0.2 * max_epoch))); }
 
 }  // namespace bapi

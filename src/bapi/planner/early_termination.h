@@ -1,20 +1,14 @@
 #pragma once
 
 #include "bapi/base/units.h"
-#include "bapi/gp/monotone_gp.h"
+#include "bapi/gp/surrogate.h"
 #include "bapi/planner/conservative_stop.h"
 
 namespace bapi {
 
-// Which standard deviation the test compares. The paper's is that of the latent curve, which is tiny at an observed
-// epoch, so that its rule rarely acts; with the noise added on both sides it acts on bad configurations three times as
-// often and on good ones no more often.
-enum class TerminationSpread { latent, with_noise };
-
 struct TerminationOptions {
   // The prediction is trusted when its standard deviation is at most this many times the one at the last epoch seen.
   double kappa = 2.0;
-  TerminationSpread spread = TerminationSpread::with_noise;
 
   void validate() const;
 };
@@ -32,13 +26,14 @@ struct TerminationCheck {
   double log_probability = 0.0;  // of the constraint given the data; see kContradictionLogProbability
 };
 
-// Whether the run of x, trained to `now`, should end early. The curve so far must already be in the model.
-// rule.min_epoch is raised to `now`.
-TerminationCheck check_termination(const ExactGp& gp,
-                                   const SlopeConstraint& slopes,
-                                   const Vector& x,
-                                   int group,
-                                   Epoch now,
+// Whether the training of a curve should end early. `posterior` is that of the curve, whose epochs so far must be in
+// the model. rule.min_epoch is raised to what has been trained.
+//
+// Deviations are those of observations. The paper's are of the latent curve, which is tiny at an observed epoch, so
+// that its rule rarely acts; with the noise added on both sides it acts on bad configurations three times as often and
+// on good ones no more often.
+TerminationCheck check_termination(const CurvePosterior& posterior,
+                                   const CurveAt& curve,
                                    double best,
                                    StopRule rule,
                                    const TerminationOptions& options = {});
@@ -46,8 +41,5 @@ TerminationCheck check_termination(const ExactGp& gp,
 // Where a run at epoch `now` with conservative stop `stop` is looked at next: after `block` epochs or at its stop.
 // Never behind `now`; equal to `now` when the run is finished.
 Epoch next_check(Epoch now, Epoch stop, Epoch block);
-
-// A fifth of all epochs, at least one.
-Epoch default_block(Epoch max_epoch);
 
 }  // namespace bapi

@@ -19,11 +19,8 @@ namespace bapi {
 
 namespace {
 
-// New configurations have no rows in the data; each position of the horizon gets a group that nobody else has.
-constexpr int kFirstNewGroup = -1000000;
-
-// The group of screened points: none of those that are planned.
-constexpr int kScreenGroup = kFirstNewGroup + 1;
+// Each position of the horizon is a curve of its own, from kFirstNewCurve down; screened points are none of these.
+constexpr CurveId kScreenCurve = kFirstNewCurve + 1;
 
 // How many points of a search may prove finished or too expensive before the position is given up.
 constexpr int kMaxTries = 12;
@@ -55,7 +52,7 @@ class Planner {
         batch_(JointDraws(problem.model, slopes, base, options.value_jitter), problem.best, options.acquisition),
         open_(problem.candidates.size(), true) {
     for (const PendingRun& run : problem.pending) batch_.add(rows_at(run.x, run.group, run.until));
-    for (std::size_t i = 0; i < open_.size(); ++i) open_[i] = problem.candidates[i].trained < problem.max_epoch;
+    for (std::size_t i = 0; i < open_.size(); ++i) open_[i] = problem.candidates[i].done < problem.max_epoch;
   }
 
   Horizon plan() {
@@ -80,17 +77,17 @@ class Planner {
   struct Option {
     Vector x;
     int candidate = -1;
-    int group = 0;
+    CurveId group = 0;
     Epoch trained = 0;
     double score = 0.0;
   };
 
-  Rows rows_at(const Vector& x, int group, Epoch epoch) const {
+  Rows rows_at(const Vector& x, CurveId group, Epoch epoch) const {
     if (slopes_.max_epoch > 0) return slopes_.rows_and_value(x, group, epoch);
     return slopes_.rows_and_value_at_tau(x, group, static_cast<double>(epoch) / problem_.max_epoch);
   }
 
-  Rows value_at(const Vector& x, int group, Epoch epoch) const {
+  Rows value_at(const Vector& x, CurveId group, Epoch epoch) const {
     return Rows::of_curve(x, {epoch}, problem_.max_epoch, group);
   }
 
@@ -141,7 +138,7 @@ class Planner {
 
   std::vector<Option> ranked_options() {
     std::vector<Option> options;
-    if (problem_.new_configurations == NewConfigurations::from_cube) options = searched_options();
+    if (problem_.new_points == NewPoints::from_cube) options = searched_options();
     for (Option& option : listed_options(options)) options.push_back(std::move(option));
     std::erase_if(options,
                   [](const Option& option) { return !(option.score > -std::numeric_limits<double>::infinity()); });
@@ -170,9 +167,9 @@ class Planner {
     std::vector<Option> options;
     std::vector<Rows> finalists;
     for (const std::size_t i : order) {
-      const RunCandidate& candidate = problem_.candidates[i];
+      const CurveAt& candidate = problem_.candidates[i];
       options.push_back(
-          {candidate.x, static_cast<int>(i), candidate.group, candidate.trained, rough[static_cast<Eigen::Index>(i)]});
+          {candidate.x, static_cast<int>(i), candidate.group, candidate.done, rough[static_cast<Eigen::Index>(i)]});
       if (finalists.size() == kFinalists || options.back().score < to_beat) continue;
       finalists.push_back(rows_at(candidate.x, candidate.group, problem_.max_epoch));
     }
@@ -193,7 +190,7 @@ class Planner {
 
   std::vector<Rows> listed_rows() const {
     std::vector<Rows> rows;
-    for (const RunCandidate& candidate : problem_.candidates) {
+    for (const CurveAt& candidate : problem_.candidates) {
       rows.push_back(rows_at(candidate.x, candidate.group, problem_.max_epoch));
     }
     return rows;
@@ -204,13 +201,13 @@ class Planner {
   void prepare_screen() {
     const Matrix all = new_points();
     if (all.cols() == 0) return;
-    const Vector scores = batch_.objective(batch_.prepare_values(values_of(all, kScreenGroup)), options_.screen_draws);
+    const Vector scores = batch_.objective(batch_.prepare_values(values_of(all, kScreenCurve)), options_.screen_draws);
     std::vector<Eigen::Index> order(static_cast<std::size_t>(all.cols()));
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](Eigen::Index a, Eigen::Index b) { return scores[a] > scores[b]; });
     if (order.size() > kKeptOfScreen) order.resize(kKeptOfScreen);
     screen_ = all(Eigen::all, order);
-    screened_ = batch_.prepare_values(values_of(screen_, kScreenGroup));
+    screened_ = batch_.prepare_values(values_of(screen_, kScreenCurve));
   }
 
   // Points of the cube that are new.
@@ -234,23 +231,23 @@ class Planner {
     return scores;
   }
 
-  std::vector<Rows> rows_of(const Matrix& points, int group) const {
+  std::vector<Rows> rows_of(const Matrix& points, CurveId group) const {
     std::vector<Rows> rows;
     for (Eigen::Index i = 0; i < points.cols(); ++i) rows.push_back(rows_at(points.col(i), group, problem_.max_epoch));
     return rows;
   }
 
   // The same without slopes.
-  Rows values_of(const Matrix& points, int group) const {
+  Rows values_of(const Matrix& points, CurveId group) const {
     const auto count = static_cast<std::size_t>(points.cols());
     return Rows::at_epochs(points.transpose(),
                            std::vector<Epoch>(count, problem_.max_epoch),
                            problem_.max_epoch,
-                           std::vector<int>(count, group));
+                           std::vector<CurveId>(count, group));
   }
 
   std::vector<Option> searched_options() {
-    const int group = kFirstNewGroup - batch_.draws().points();
+    const CurveId group = kFirstNewCurve - batch_.draws().points();
     if (screen_.cols() == 0) prepare_screen();
     if (screen_.cols() == 0) return {};
     const auto tell = [](BatchImprovement::Gradients at, Vector& values, Matrix& gradients) {
@@ -283,7 +280,7 @@ class Planner {
     const auto is_x = [&](const Vector& other) { return other == x; };
     return std::any_of(problem_.candidates.begin(),
                        problem_.candidates.end(),
-                       [&](const RunCandidate& candidate) { return candidate.x == x; }) ||
+                       [&](const CurveAt& candidate) { return candidate.x == x; }) ||
            std::any_of(problem_.taken.begin(), problem_.taken.end(), is_x) ||
            std::any_of(planned_.begin(), planned_.end(), is_x);
   }
@@ -348,7 +345,7 @@ class Planner {
     const Moments moments = posterior.predict(row);
     run.mean = moments.mean[0];
     run.sd = std::sqrt(moments.variance[0]);
-    run.log_improvement = log_constrained_improvement(problem_.model, posterior, row, problem_.best);
+    run.log_improvement = log_constrained_improvement(posterior, row, problem_.best);
     // A run that costs nothing would be worth any improvement; the smallest number keeps the order finite.
     run.log_improvement_per_cost = run.log_improvement - std::log(std::max(run.cost, 1e-300));
   }
@@ -389,15 +386,7 @@ void HorizonOptions::validate() const {
   require(screen_draws >= 1, fmt::format("horizon.screen_draws = {}, must be at least 1", screen_draws));
   require(ascent_draws >= 1, fmt::format("horizon.ascent_draws = {}, must be at least 1", ascent_draws));
   acquisition.validate();
-  slopes.validate();
   search.validate();
-}
-
-std::string Horizon::brief() const {
-  if (empty()) return "nothing affordable";
-  const PlannedRun& run = next();
-  return fmt::format(
-      "{} runs, next to epoch {} at cost {:.4g}, {:.4g} left after all", runs.size(), run.until, run.cost, budget_left);
 }
 
 Horizon plan_horizon(const HorizonProblem& problem,
@@ -412,10 +401,12 @@ Horizon plan_horizon(const HorizonProblem& problem,
   return Planner(problem, options, slopes, base, rng).plan();
 }
 
-Horizon plan_horizon(const HorizonProblem& problem, const HorizonOptions& options, Rng& rng) {
+Horizon plan_horizon(const HorizonProblem& problem,
+                     const HorizonOptions& options,
+                     const SlopeConstraint& slopes,
+                     Rng& rng) {
   problem.validate();
   options.validate();
-  const SlopeConstraint slopes = slope_constraint(problem.model, problem.min_epoch, options.slopes);
   const int points = options.length + static_cast<int>(problem.pending.size());
   Horizon horizon;
   for (int draws = options.draws; draws <= options.max_draws; draws *= 2) {

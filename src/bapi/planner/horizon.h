@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "bapi/acquisition/batch_improvement.h"
@@ -15,22 +14,15 @@
 
 namespace bapi {
 
-// A configuration that may be run: one of a finite list, or one that was trained before and may be resumed.
-struct RunCandidate {
-  Vector x;
-  int group = 0;      // its group in the model's rows; a configuration without data needs a group of its own
-  Epoch trained = 0;  // epochs already paid for
-};
-
 // A run of another worker that has been decided on, at its expected stop.
 struct PendingRun {
   Vector x;
-  int group = 0;
+  CurveId group = 0;
   Epoch until = 0;
 };
 
 // Whether configurations outside the list of candidates may be planned.
-enum class NewConfigurations { none, from_cube };
+enum class NewPoints { none, from_cube };
 
 struct HorizonProblem {
   const ExactGp& model;  // of standardised values; data at whole epochs
@@ -44,9 +36,10 @@ struct HorizonProblem {
   // Cost of epochs done + 1 .. until of the configuration x.
   std::function<Cost(const Vector& x, Epoch done, Epoch until)> cost;
 
-  std::vector<RunCandidate> candidates;
+  // What may be trained: of a finite list, or trained before and waiting to be resumed.
+  std::vector<CurveAt> candidates;
   std::vector<PendingRun> pending;
-  NewConfigurations new_configurations = NewConfigurations::from_cube;
+  NewPoints new_points = NewPoints::from_cube;
   Decoder decode = {};  // x -> nearest valid x; empty if every x is valid
 
   // Configurations that are not new any more, whether or not they are candidates.
@@ -64,7 +57,6 @@ enum class Unaffordable {
 struct HorizonOptions {
   int length = 4;  // at most this many runs
   BatchOptions acquisition = {.counting = Counting::gain, .resample_share = 0.5};
-  SlopeOptions slopes = {};
   SearchOptions search = {.starts = 6,
                           .finalists = 1,
                           .ascent = {.max_iterations = 30, .relative_tolerance = 1e-4, .gradient_tolerance = 1e-5}};
@@ -86,7 +78,7 @@ struct HorizonOptions {
 struct PlannedRun {
   Vector x;
   int candidate = -1;  // its place in the list of candidates; -1 for a new configuration
-  int group = 0;
+  CurveId group = 0;
   Epoch from = 0;   // already trained
   Epoch until = 0;  // conservative stop, or what the budget pays
   bool shortened = false;
@@ -115,15 +107,18 @@ struct Horizon {
 
   bool empty() const { return runs.empty(); }
   const PlannedRun& next() const { return runs.at(static_cast<std::size_t>(chosen)); }
-  std::string brief() const;
 };
 
 // The runs that together promise most within the budget, and which of them to start. Points are added greedily by
 // q-EI at the last epoch, each with its conservative stop and its incremental cost, while they are affordable; the one
-// with the largest expected improvement per cost at its stop is chosen.
-Horizon plan_horizon(const HorizonProblem& problem, const HorizonOptions& options, Rng& rng);
+// with the largest expected improvement per cost at its stop is chosen. `slopes` is the constraint on the model's
+// curves.
+Horizon plan_horizon(const HorizonProblem& problem,
+                     const HorizonOptions& options,
+                     const SlopeConstraint& slopes,
+                     Rng& rng);
 
-// The same on given base samples with given slope rows: everything random is fixed, but for the search of the cube.
+// The same on given base samples: everything random is fixed, but for the search of the cube.
 Horizon plan_horizon(const HorizonProblem& problem,
                      const HorizonOptions& options,
                      const SlopeConstraint& slopes,

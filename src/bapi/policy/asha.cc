@@ -4,7 +4,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/policy/fresh.h"
-#include "bapi/policy/options.h"
+#include "bapi/policy/option_table.h"
 #include "bapi/policy/rungs.h"
 
 namespace bapi {
@@ -44,6 +44,21 @@ Resume promote(const Promotion& promotion, const std::vector<Epoch>& rungs, Rule
               .standing = RungStanding{.rung = promotion.rung, .rank = promotion.rank, .reached = promotion.reached}}};
 }
 
+const OptionTable<HalvingOptions>& table() {
+  static const auto all =
+      OptionTable<HalvingOptions>()
+          .integer(
+              "eta", [](HalvingOptions & o) -> auto& { return o.eta; }, 2, 10, "one in eta goes on at each rung")
+          .integer_or(
+              "min_epochs",
+              [](HalvingOptions & o) -> auto& { return o.min_epoch; },
+              "epochs.min",
+              1,
+              kUnbounded,
+              "epochs of the lowest rung");
+  return all;
+}
+
 }  // namespace
 
 std::vector<Epoch> asha_rungs(Epoch min_epoch, Epoch max_epoch, int eta) {
@@ -57,19 +72,15 @@ std::vector<Epoch> asha_rungs(Epoch min_epoch, Epoch max_epoch, int eta) {
 PolicyInfo Asha::info() {
   return {.name = "asha",
           .summary = "asynchronous successive halving: whoever is in the best third of a rung goes on at once",
-          .options = {{"eta", "3", "one in eta goes on at each rung; integer, 2 to 10"},
-                      {"min_epochs", "epochs.min", "epochs of the lowest rung; integer, 1 to epochs.max"}}};
+          .options = table().describe({})};
 }
 
-Asha::Asha(const PolicySpec& spec) {
-  const OptionReader options(spec, info());
-  eta_ = options.integer("eta", eta_, 2, 10);
-  if (spec.options.contains("min_epochs")) min_epoch_ = options.integer("min_epochs", 1, 1, 1'000'000'000);
-}
+Asha::Asha(const PolicySpec& spec) : options_(table().read(spec, {})) {}
 
 Decision Asha::ask(const History& history, Rng&) {
   const EpochRange epochs = history.spec().epochs;
-  const std::vector<Epoch> rungs = asha_rungs(std::min(epochs.max, min_epoch_.value_or(epochs.min)), epochs.max, eta_);
+  const std::vector<Epoch> rungs =
+      asha_rungs(std::min(epochs.max, options_.min_epoch.value_or(epochs.min)), epochs.max, options_.eta);
   for (const Trial& trial : history.trials()) {
     if (!trial.resumable() || has_reached(trial, rungs.front()))
       continue;  // cut short by a budget that was raised since
@@ -80,7 +91,7 @@ Decision Asha::ask(const History& history, Rng&) {
   for (std::size_t rung = rungs.size() - 1; rung-- > 0;) {
     const std::optional<Promotion> best = best_waiting(history, rungs, rung);
     if (!best) continue;
-    if (best->rank < best->reached / eta_) return promote(*best, rungs, Rule::best_of_rung);
+    if (best->rank < best->reached / options_.eta) return promote(*best, rungs, Rule::best_of_rung);
     waiting.push_back(*best);
   }
   if (const std::optional<Config> config = fresh_config(history)) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "bapi/policy/registry.h"
+#include "bapi/policy/rungs.h"
 
 namespace bapi {
 
@@ -23,8 +24,7 @@ class Asha : public Policy {
   Decision ask(const History& history, Rng& rng) override;
 
  private:
-  int eta_ = 3;
-  std::optional<Epoch> min_epoch_;  // default: the study's
+  HalvingOptions options_;
 };
 
 }  // namespace bapi

@@ -7,7 +7,7 @@
 #include "bapi/math/quasi_random.h"
 #include "bapi/policy/forecasts.h"
 #include "bapi/policy/full_runs.h"
-#include "bapi/policy/options.h"
+#include "bapi/policy/option_table.h"
 #include "bapi/policy/tree_choice.h"
 
 namespace bapi {
@@ -25,26 +25,47 @@ Vector log_improvements(const ConfigurationModel& model, const Matrix& points) {
   return logs;
 }
 
+const OptionTable<BinocularsOptions>& table() {
+  static const auto all =
+      OptionTable<BinocularsOptions>()
+          .integer(
+              "q", [](BinocularsOptions & o) -> auto& { return o.batch; }, 1, 16, "runs of a batch, 1 being ei")
+          .word<BinocularsPick>(
+              "pick",
+              [](BinocularsOptions & o) -> auto& { return o.pick; },
+              {{"sample", BinocularsPick::sample}, {"best", BinocularsPick::best}},
+              "sample (in proportion to expected improvement) or best")
+          .integer(
+              "draws",
+              [](BinocularsOptions & o) -> auto& { return o.draws; },
+              16,
+              100000,
+              "draws that the joint improvement is averaged over")
+          .integer(
+              "starts",
+              [](BinocularsOptions & o) -> auto& { return o.starts; },
+              1,
+              100,
+              "ascents of the search over batches")
+          .integer_or(
+              "initial_runs",
+              [](BinocularsOptions & o) -> auto& { return o.design.runs; },
+              "auto",
+              1,
+              1000,
+              "runs before the first model, auto: parameters + 1");
+  return all;
+}
+
 }  // namespace
 
 PolicyInfo Binoculars::info() {
   return {.name = "binoculars",
           .summary = "one full run out of the batch with the largest joint expected improvement",
-          .options = {{"q", "4", "runs of a batch; 1 (ei) to 16"},
-                      {"pick", "sample", "sample (in proportion to expected improvement) or best"},
-                      {"draws", "512", "draws that the joint improvement is averaged over; 16 to 100000"},
-                      {"starts", "20", "ascents of the search over batches; 1 to 100"},
-                      {"initial_runs", "auto", "runs before the first model; auto (parameters + 1) or 1 to 1000"}}};
+          .options = table().describe({})};
 }
 
-Binoculars::Binoculars(const PolicySpec& spec) {
-  const OptionReader options(spec, info());
-  batch_ = options.integer("q", batch_, 1, 16);
-  pick_ = options.word("pick", "sample", {"sample", "best"}) == "best" ? Pick::best : Pick::sample;
-  draws_ = options.integer("draws", draws_, 16, 100000);
-  starts_ = options.integer("starts", starts_, 1, 100);
-  design_.runs = options.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
-}
+Binoculars::Binoculars(const PolicySpec& spec) : options_(table().read(spec, {})) {}
 
 int draw_in_proportion(const Vector& logs, Rng& rng) {
   const double largest = logs.maxCoeff();
@@ -57,40 +78,41 @@ int draw_in_proportion(const Vector& logs, Rng& rng) {
 }
 
 Decision Binoculars::ask(const History& history, Rng& rng) {
-  if (const std::optional<Decision> first = before_model(history, design_)) return *first;
+  if (const std::optional<Decision> first = before_model(history, options_.design)) return *first;
+  const Evidence evidence(history);
   Rng model_stream = rng.fork("model");
-  const ConfigurationModel model = fit_configurations(history, model_stream);
-  if (batch_ == 1) return largest_improvement(history, model, design_, rng);
+  const ConfigurationModel model = fit_configurations(evidence, model_stream);
+  if (options_.batch == 1) return largest_improvement(evidence, model, options_.design, rng);
 
   Rng draw_stream = rng.fork("draws");
-  const Matrix normals = normal_base_samples(draws_, batch_ - 1, draw_stream).transpose();
-  const FantasyTree batch = FantasyTree::path(batch_);
+  const Matrix normals = normal_base_samples(options_.draws, options_.batch - 1, draw_stream).transpose();
+  const FantasyTree batch = FantasyTree::path(options_.batch);
   const SearchObjective objective = joint_objective(model.gp, batch, model.best, normals);
   Rng search_stream = rng.fork("batches");
   std::vector<ScoredPoint> found =
-      search_among(objective, tree_starts(model, batch, search_stream), {}, tree_ascents(starts_));
+      search_among(objective, tree_starts(model, batch, search_stream), {}, tree_ascents(options_.starts));
   found.resize(std::min(found.size(), kBatches));
 
-  const NewConfigurations new_configurations(history);
+  const NearestUntried untried(history);
   Rng pick_stream = rng.fork("pick");
   for (const ScoredPoint& each : found) {
-    const Matrix points = each.x.reshaped(each.x.size() / batch_, batch_);
+    const Matrix points = each.x.reshaped(each.x.size() / options_.batch, options_.batch);
     const Vector logs = log_improvements(model, points);
     Eigen::Index picked = 0;
     logs.maxCoeff(&picked);
-    if (pick_ == Pick::sample) picked = draw_in_proportion(logs, pick_stream);
-    const std::optional<Candidate> chosen = new_configurations.nearest(points.col(picked));
+    if (options_.pick == BinocularsPick::sample) picked = draw_in_proportion(logs, pick_stream);
+    const std::optional<Candidate> chosen = untried.nearest(points.col(picked));
     if (!chosen) continue;
     return train(*chosen,
                  history.spec().epochs.max,
                  0.0,
-                 {.rule = pick_ == Pick::sample ? Rule::drawn_from_batch : Rule::best_of_batch,
+                 {.rule = options_.pick == BinocularsPick::sample ? Rule::drawn_from_batch : Rule::best_of_batch,
                   .forecast = forecast_full_run(history, model, chosen->x),
                   .score = score_in_metric(model.scale, model.best, logs[picked]),
                   .notes = {{.kind = NoteKind::log_batch_score, .value = each.score},
-                            {.kind = NoteKind::batch_size, .value = static_cast<double>(batch_)}}});
+                            {.kind = NoteKind::batch_size, .value = static_cast<double>(options_.batch)}}});
   }
-  return design_.next(history);
+  return options_.design.next(history);
 }
 
 }  // namespace bapi

@@ -5,6 +5,16 @@
 
 namespace bapi {
 
+enum class BinocularsPick { sample, best };
+
+struct BinocularsOptions {
+  InitialDesign design{.epochs = 1.0};
+  int batch = 4;
+  BinocularsPick pick = BinocularsPick::sample;
+  int draws = 512;
+  int starts = 20;
+};
+
 // Optimises a batch of full runs as if they were all to be trained at once, which spreads them out, and trains one of
 // them: drawn in proportion to their own expected improvements, or the best. With a batch of one it is "ei".
 class Binoculars : public Policy {
@@ -16,13 +26,7 @@ class Binoculars : public Policy {
   Decision ask(const History& history, Rng& rng) override;
 
  private:
-  enum class Pick { sample, best };
-
-  InitialDesign design_{.epochs = 1.0};
-  int batch_ = 4;
-  Pick pick_ = Pick::sample;
-  int draws_ = 512;
-  int starts_ = 20;
+  BinocularsOptions options_;
 };
 
 // Index i with a probability in proportion to exp(logs[i]); uniform if all of them are -infinity.

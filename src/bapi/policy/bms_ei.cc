@@ -8,7 +8,7 @@
 #include "bapi/math/quasi_random.h"
 #include "bapi/policy/forecasts.h"
 #include "bapi/policy/full_runs.h"
-#include "bapi/policy/options.h"
+#include "bapi/policy/option_table.h"
 #include "bapi/policy/tree_choice.h"
 
 namespace bapi {
@@ -49,41 +49,61 @@ Decision with_schedule(Decision decision, const BudgetSchedule& schedule) {
   return decision;
 }
 
+const OptionTable<BudgetedMultiStepOptions>& table() {
+  static const auto all =
+      OptionTable<BudgetedMultiStepOptions>()
+          .integer(
+              "steps", [](BudgetedMultiStepOptions & o) -> auto& { return o.steps; }, 1, 6, "full runs to look ahead")
+          .word<bool>(
+              "fantasies",
+              [](BudgetedMultiStepOptions & o) -> auto& { return o.tree; },
+              {{"mean", false}, {"tree", true}},
+              "mean (one per run: a path), or tree (4, 4 and 2 per run)")
+          .integer(
+              "starts",
+              [](BudgetedMultiStepOptions & o) -> auto& { return o.starts; },
+              1,
+              100,
+              "ascents of the search over trees")
+          .integer_or(
+              "initial_runs",
+              [](BudgetedMultiStepOptions & o) -> auto& { return o.design.runs; },
+              "auto",
+              1,
+              1000,
+              "runs before the first model, auto: parameters + 1");
+  return all;
+}
+
 }  // namespace
 
 PolicyInfo BudgetedMultiStep::info() {
   return {.name = "bms-ei",
           .summary = "expected improvement over the next full runs that the budget can pay for",
-          .options = {{"steps", "4", "full runs to look ahead; 1 to 6"},
-                      {"fantasies", "mean", "mean (one per run: a path), or tree (4, 4 and 2 per run)"},
-                      {"starts", "20", "ascents of the search over trees; 1 to 100"},
-                      {"initial_runs", "auto", "runs before the first model; auto (parameters + 1) or 1 to 1000"}}};
+          .options = table().describe({})};
 }
 
-BudgetedMultiStep::BudgetedMultiStep(const PolicySpec& spec) {
-  const OptionReader options(spec, info());
-  steps_ = options.integer("steps", steps_, 1, 6);
-  tree_ = options.word("fantasies", "mean", {"mean", "tree"}) == "tree";
-  starts_ = options.integer("starts", starts_, 1, 100);
-  design_.runs = options.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
-}
+BudgetedMultiStep::BudgetedMultiStep(const PolicySpec& spec) : options_(table().read(spec, {})) {}
 
 std::optional<BudgetSchedule> after(const BudgetSchedule& schedule, Cost paid) {
   if (!(schedule.planned - paid > schedule.smallest)) return std::nullopt;
   return BudgetSchedule{.planned = schedule.planned - paid, .smallest = schedule.smallest};
 }
 
-std::optional<BudgetSchedule> continued_schedule(const History& history, const FullRunCost& cost) {
+std::optional<BudgetSchedule> continued_schedule(const Evidence& evidence, const FullRunCost& cost) {
+  const History& history = evidence.history();
   if (history.trials().empty()) return std::nullopt;
   const Trial& last = history.trials().back();
   if (!last.assignment.schedule) return std::nullopt;
-  const Cost paid = last.segment ? std::max(last.segment->spent, cost.median(history.spec().space.encode(last.config)))
-                                 : last.spent();
+  const Cost paid = last.segment ? std::max(last.segment->spent, cost.median(evidence.at(last).x)) : last.spent();
   return after(*last.assignment.schedule, paid);
 }
 
-BudgetSchedule new_schedule(
-    const ConfigurationModel& model, const FullRunCost& cost, int steps, Cost total, Cost left, Rng& rng) {
+BudgetSchedule new_schedule(const ConfigurationModel& model,
+                            const FullRunCost& cost,
+                            const ScheduleRequest& request,
+                            Rng& rng) {
+  const Cost left = request.left;
   ExactGp values = model.gp;
   ExactGp log_costs = cost.gp;
   double best = model.best;
@@ -94,8 +114,8 @@ BudgetSchedule new_schedule(
   const SearchOptions search{.raw_points = kRawPerDimension * d,
                              .starts = kStartsPerDimension * d,
                              .ascent = {.max_iterations = 100, .relative_tolerance = 1e-6}};
-  for (int step = 0; step < steps; ++step) {
-    const double a = std::max(0.0, imagined / total);
+  for (int step = 0; step < request.steps; ++step) {
+    const double a = std::max(0.0, imagined / request.total);
     const SearchObjective objective =
         cooled_objective({.values = values, .best = best, .log_costs = log_costs, .log_cost_unit = cost.unit}, a);
     const std::vector<ScoredPoint> found = search_cube(objective, d, Matrix(d, 0), {}, search, rng);
@@ -111,28 +131,32 @@ BudgetSchedule new_schedule(
 }
 
 Decision BudgetedMultiStep::ask(const History& history, Rng& rng) {
-  if (const std::optional<Decision> first = before_model(history, design_)) return *first;
+  if (const std::optional<Decision> first = before_model(history, options_.design)) return *first;
+  const Evidence evidence(history);
   Rng model_stream = rng.fork("model");
-  const ConfigurationModel model = fit_configurations(history, model_stream);
+  const ConfigurationModel model = fit_configurations(evidence, model_stream);
   Rng cost_stream = rng.fork("cost");
-  const FullRunCost cost = fit_full_run_cost(history, cost_stream);
+  const FullRunCost cost = fit_full_run_cost(evidence, cost_stream);
 
-  const Cost left = left_after_running(history, cost);
+  const Cost left = left_after_running(evidence, cost);
   Rng schedule_stream = rng.fork("schedule");
-  std::optional<BudgetSchedule> schedule = continued_schedule(history, cost);
-  if (!schedule) schedule = new_schedule(model, cost, steps_, history.budget().total(), left, schedule_stream);
+  std::optional<BudgetSchedule> schedule = continued_schedule(evidence, cost);
+  if (!schedule) {
+    schedule = new_schedule(
+        model, cost, {.steps = options_.steps, .total = history.budget().total(), .left = left}, schedule_stream);
+  }
   const Cost budget = std::min(schedule->planned, left);
 
   Rng fantasy_stream = rng.fork("fantasies");
-  const FantasyTree ahead = look_ahead(steps_, tree_, fantasy_stream);
+  const FantasyTree ahead = look_ahead(options_.steps, options_.tree, fantasy_stream);
   Rng search_stream = rng.fork("trees");
   const SearchObjective objective = budgeted_objective(
       {.values = model.gp, .best = model.best, .log_costs = cost.gp, .log_cost_unit = cost.unit}, ahead, budget);
   const int raw = kRawTreesPerDimension * history.spec().space.encoded_dim();
-  const std::optional<TreeChoice> choice =
-      best_root(history, objective, ahead, tree_starts(model, ahead, search_stream, raw), tree_ascents(starts_));
+  const std::optional<TreeChoice> choice = best_root(
+      history, objective, ahead, tree_starts(model, ahead, search_stream, raw), tree_ascents(options_.starts));
   if (!choice) {
-    Decision any = design_.next(history);
+    Decision any = options_.design.next(history);
     if (Start* start = std::get_if<Start>(&any)) start->why = {.rule = Rule::nothing_fits_budget};
     return with_schedule(std::move(any), *schedule);
   }

@@ -1,11 +1,17 @@
 #pragma once
 
-#include "bapi/policy/configuration_model.h"
-#include "bapi/policy/full_run_cost.h"
+#include "bapi/policy/full_runs.h"
 #include "bapi/policy/initial_design.h"
 #include "bapi/policy/registry.h"
 
 namespace bapi {
+
+struct BudgetedMultiStepOptions {
+  InitialDesign design{.epochs = 1.0};
+  int steps = 4;
+  bool tree = false;  // several fantasies per step instead of one at the mean
+  int starts = 20;
+};
 
 // Budgeted multi-step expected improvement: as "ms-ei", but every step of the look-ahead counts only as far as its
 // cost, predicted by a second Gaussian process, fits what is left of a small budget of its own. That budget is sized by
@@ -20,21 +26,25 @@ class BudgetedMultiStep : public Policy {
   Decision ask(const History& history, Rng& rng) override;
 
  private:
-  InitialDesign design_{.epochs = 1.0};
-  int steps_ = 4;
-  bool tree_ = false;  // several fantasies per step instead of one at the mean
-  int starts_ = 20;
+  BudgetedMultiStepOptions options_;
 };
 
 // What remains of a schedule when `paid` is taken off; nothing if that is not more than `smallest`.
 std::optional<BudgetSchedule> after(const BudgetSchedule& schedule, Cost paid);
 
 // The schedule that the last run was chosen by, less what that run costs; nothing if there is none to go on with.
-std::optional<BudgetSchedule> continued_schedule(const History& history, const FullRunCost& cost);
+std::optional<BudgetSchedule> continued_schedule(const Evidence& evidence, const FullRunCost& cost);
 
 // A new one: the costs of `steps` imagined runs of expected improvement per cost, cooled by the share of the study's
 // budget that would be left, each observed at random as the models predict. Not above `left`.
-BudgetSchedule new_schedule(
-    const ConfigurationModel& model, const FullRunCost& cost, int steps, Cost total, Cost left, Rng& rng);
+struct ScheduleRequest {
+  int steps = 4;
+  Cost total = 0.0;  // budget of the study
+  Cost left = 0.0;   // of it
+};
+BudgetSchedule new_schedule(const ConfigurationModel& model,
+                            const FullRunCost& cost,
+                            const ScheduleRequest& request,
+                            Rng& rng);
 
 }  // namespace bapi

@@ -5,14 +5,14 @@
 #include <limits>
 
 #include "bapi/policy/fresh.h"
-#include "bapi/policy/options.h"
+#include "bapi/policy/option_table.h"
 #include "bapi/policy/rungs.h"
 
 namespace bapi {
 namespace {
 
 // Squared Euclidean distance in the unit cube; two different options are as far apart as the ends of a range.
-double squared_distance(const Vector& a, const Vector& b, const std::vector<Axis>& axes) {
+double squared_distance(const Vector& a, const Vector& b, const std::vector<Coordinate>& axes) {
   double sum = 0.0;
   for (Eigen::Index k = 0; k < a.size(); ++k) {
     const double difference = a[k] - b[k];
@@ -25,7 +25,9 @@ double squared_distance(const Vector& a, const Vector& b, const std::vector<Axis
   return sum;
 }
 
-std::optional<Config> nearest_untried(const History& history, const Vector& point, const std::vector<Axis>& axes) {
+std::optional<Config> nearest_untried(const History& history,
+                                      const Vector& point,
+                                      const std::vector<Coordinate>& axes) {
   const StudySpec& spec = history.spec();
   std::vector<bool> tried(spec.pool.size(), false);
   for (const Trial& trial : history.trials()) {
@@ -62,10 +64,43 @@ std::vector<const Trial*> results_at(const History& history, const std::vector<E
   return trials;
 }
 
+const OptionTable<BohbOptions>& table() {
+  static const auto all =
+      OptionTable<BohbOptions>()
+          .integer(
+              "eta", [](BohbOptions & o) -> auto& { return o.halving.eta; }, 2, 10, "one in eta goes on at each rung")
+          .integer_or(
+              "min_epochs",
+              [](BohbOptions & o) -> auto& { return o.halving.min_epoch; },
+              "epochs.min",
+              1,
+              kUnbounded,
+              "epochs of the lowest rung at least")
+          .real(
+              "random_fraction",
+              [](BohbOptions & o) -> auto& { return o.random_fraction; },
+              0.0,
+              1.0,
+              "share of new configurations that stay uniform")
+          .integer(
+              "samples",
+              [](BohbOptions & o) -> auto& { return o.samples; },
+              1,
+              10'000,
+              "draws of which the most promising is proposed")
+          .real(
+              "bandwidth_factor",
+              [](BohbOptions & o) -> auto& { return o.bandwidth_factor; },
+              0.1,
+              100.0,
+              "how much wider than the density draws are spread");
+  return all;
+}
+
 }  // namespace
 
-std::vector<Axis> bohb_axes(const Space& space) {
-  std::vector<Axis> axes;
+std::vector<Coordinate> bohb_coordinates(const Space& space) {
+  std::vector<Coordinate> axes;
   for (const Param& param : space.params()) {
     if (std::holds_alternative<Constant>(param.domain)) continue;
     const auto* choice = std::get_if<Choice>(&param.domain);
@@ -77,9 +112,9 @@ std::vector<Axis> bohb_axes(const Space& space) {
 
 Vector bohb_point(const Space& space, const Config& config) {
   Vector point = space.to_unit(config);
-  const std::vector<Axis> axes = bohb_axes(space);
+  const std::vector<Coordinate> axes = bohb_coordinates(space);
   for (Eigen::Index k = 0; k < point.size(); ++k) {
-    const Axis& axis = axes[static_cast<std::size_t>(k)];
+    const Coordinate& axis = axes[static_cast<std::size_t>(k)];
     if (axis.categorical()) point[k] = std::min(axis.options - 1.0, std::floor(point[k] * axis.options));
   }
   return point;
@@ -87,30 +122,23 @@ Vector bohb_point(const Space& space, const Config& config) {
 
 Config bohb_config(const Space& space, const Vector& point) {
   Vector unit = point;
-  const std::vector<Axis> axes = bohb_axes(space);
+  const std::vector<Coordinate> axes = bohb_coordinates(space);
   for (Eigen::Index k = 0; k < unit.size(); ++k) {
-    const Axis& axis = axes[static_cast<std::size_t>(k)];
+    const Coordinate& axis = axes[static_cast<std::size_t>(k)];
     if (axis.categorical()) unit[k] = (point[k] + 0.5) / axis.options;
   }
   return space.from_unit(unit);
 }
 
 PolicyInfo Bohb::info() {
-  PolicyInfo info = Hyperband::info();
-  info.name = "bohb";
-  info.summary = "hyperband with new configurations from densities of good and bad ones";
-  info.options.push_back({"random_fraction", "1/3", "share of new configurations that stay uniform; 0 to 1"});
-  info.options.push_back({"samples", "64", "draws of which the most promising is proposed; integer, 1 to 10000"});
-  info.options.push_back({"bandwidth_factor", "3", "how much wider than the density draws are spread; 0.1 to 100"});
-  return info;
+  return {.name = "bohb",
+          .summary = "hyperband with new configurations from densities of good and bad ones",
+          .options = table().describe({})};
 }
 
-Bohb::Bohb(const PolicySpec& spec) : Hyperband(spec, info()) {
-  const OptionReader options(spec, info());
-  random_fraction_ = options.real("random_fraction", random_fraction_, 0.0, 1.0);
-  samples_ = options.integer("samples", samples_, 1, 10'000);
-  bandwidth_factor_ = options.real("bandwidth_factor", bandwidth_factor_, 0.1, 100.0);
-}
+Bohb::Bohb(const PolicySpec& spec) : Bohb(table().read(spec, {})) {}
+
+Bohb::Bohb(const BohbOptions& options) : Hyperband(options.halving), options_(options) {}
 
 std::vector<Epoch> Bohb::entry_epochs(const History& history) const {
   std::vector<Bracket> brackets;
@@ -146,11 +174,12 @@ std::optional<LevelResults> Bohb::model_data(const History& history) const {
 
 std::optional<Config> Bohb::propose(const History& history, Rng& rng) {
   const std::optional<LevelResults> data = model_data(history);
-  if (!data || rng.uniform() < random_fraction_) return fresh_config(history);
+  if (!data || rng.uniform() < options_.random_fraction) return fresh_config(history);
   const StudySpec& spec = history.spec();
-  const std::vector<Axis> axes = bohb_axes(spec.space);
+  const std::vector<Coordinate> axes = bohb_coordinates(spec.space);
   const std::optional<DensitySplit> split = density_split(static_cast<int>(data->points.rows()), spec.space.unit_dim());
-  const Vector point = DensityPair::fit(data->points, axes, *split).propose(samples_, bandwidth_factor_, rng);
+  const Vector point =
+      DensityPair::fit(data->points, axes, *split).propose(options_.samples, options_.bandwidth_factor, rng);
   if (!spec.pool.empty()) return nearest_untried(history, point, axes);
   Config config = bohb_config(spec.space, point);
   return is_tried(history, config) ? fresh_config(history) : config;

@@ -1,20 +1,27 @@
 #pragma once
 
+#include "bapi/math/kde.h"
 #include "bapi/policy/hyperband.h"
-#include "bapi/policy/kde.h"
 
 namespace bapi {
 
 // The results of one rung level, best first.
 struct LevelResults {
   Epoch epoch = 0;
-  Matrix points;  // in the coordinates of bohb_axes()
+  Matrix points;  // in the coordinates of bohb_coordinates()
 };
 
 // The coordinates in which densities are estimated: the unit cube, but unordered choices as the index of their option.
-std::vector<Axis> bohb_axes(const Space& space);
+std::vector<Coordinate> bohb_coordinates(const Space& space);
 Vector bohb_point(const Space& space, const Config& config);
 Config bohb_config(const Space& space, const Vector& point);
+
+struct BohbOptions {
+  HalvingOptions halving = {};
+  double random_fraction = 1.0 / 3.0;
+  int samples = 64;
+  double bandwidth_factor = 3.0;
+};
 
 // HyperBand whose new configurations come from a model: a pair of densities of the good and of the bad results at the
 // highest rung level that has enough of them (2 (d + 1)). One in three, and all before the first model, are uniform.
@@ -36,12 +43,12 @@ class Bohb : public Hyperband {
   std::optional<Config> propose(const History& history, Rng& rng) override;
 
  private:
+  explicit Bohb(const BohbOptions& options);
+
   // The epoch of the rung at which each trial was started: below it, it has no results.
   std::vector<Epoch> entry_epochs(const History& history) const;
 
-  double random_fraction_ = 1.0 / 3.0;
-  int samples_ = 64;
-  double bandwidth_factor_ = 3.0;
+  BohbOptions options_;
 };
 
 }  // namespace bapi

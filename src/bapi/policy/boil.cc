@@ -7,7 +7,7 @@
 #include "bapi/acquisition/search.h"
 #include "bapi/policy/candidates.h"
 #include "bapi/policy/fresh.h"
-#include "bapi/policy/options.h"
+#include "bapi/policy/option_table.h"
 #include "bapi/policy/rungs.h"
 
 namespace bapi {
@@ -33,8 +33,8 @@ SearchOptions search_options(int dimensions, int raw, int starts) {
 // where they stand.
 class Trainable {
  public:
-  explicit Trainable(const History& history) : history_(history), known_(paused_candidates(history)) {
-    for (Candidate& row : untried_rows(history)) known_.push_back(std::move(row));
+  explicit Trainable(const Evidence& evidence) : history_(evidence.history()), known_(paused_candidates(evidence)) {
+    for (Candidate& row : untried_rows(history_)) known_.push_back(std::move(row));
     x_ = stacked(known_);
   }
 
@@ -67,7 +67,8 @@ class Trainable {
 
   Vector point(const Run& run) const {
     Vector xt(run.candidate.x.size() + 1);
-    xt << run.candidate.x, scaled_epoch(history_.spec().epochs, run.until);
+    xt << run.candidate.x,
+        scaled_epoch({.min = history_.spec().epochs.min, .max = history_.spec().epochs.max}, run.until);
     return xt;
   }
 
@@ -99,7 +100,7 @@ double largest_mean(const ExactGp& gp, int dimensions, Rng& rng) {
 
 // log EI - log(cost); predictions are of observations.
 SearchObjective improvement_per_cost(const BoilModel& model, double best) {
-  const double noise = model.gp.parameters().noise;
+  const double noise = model.gp.noise();
   const auto score = [&model, best, noise](const Matrix& xt) {
     const Moments at = boil_moments(model.gp, xt);
     Vector values(xt.cols());
@@ -131,30 +132,49 @@ bool has_curve(const History& history) {
   });
 }
 
+const OptionTable<BoilOptions>& table() {
+  static const auto all = OptionTable<BoilOptions>()
+                              .integer(
+                                  "virtual_points",
+                                  [](BoilOptions & o) -> auto& { return o.model.virtual_points; },
+                                  0,
+                                  10,
+                                  "further points of a full curve that the model gets")
+                              .integer(
+                                  "fit_trials",
+                                  [](BoilOptions & o) -> auto& { return o.model.fit_trials; },
+                                  0,
+                                  100,
+                                  "hyperparameters drawn at every fit; none are fitted at 0")
+                              .integer_or(
+                                  "initial_runs",
+                                  [](BoilOptions & o) -> auto& { return o.design.runs; },
+                                  "auto",
+                                  1,
+                                  1000,
+                                  "runs before the first model, auto: parameters + 1");
+  return all;
+}
+
 }  // namespace
 
 PolicyInfo Boil::info() {
   return {.name = "boil",
           .summary = "chooses epochs and configuration together, by expected improvement of compressed curves per cost",
-          .options = {{"virtual_points", "10", "further points of a full curve that the model gets; 0 to 10"},
-                      {"fit_trials", "20", "hyperparameters drawn at every fit; 0 (none are fitted) to 100"},
-                      {"initial_runs", "auto", "runs before the first model; auto (parameters + 1) or 1 to 1000"}}};
+          .options = table().describe({})};
 }
 
-Boil::Boil(const PolicySpec& spec) {
-  const OptionReader options(spec, info());
-  model_.virtual_points = options.integer("virtual_points", model_.virtual_points, 0, 10);
-  model_.fit_trials = options.integer("fit_trials", model_.fit_trials, 0, 100);
-  design_.runs = options.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
-}
+Boil::Boil(const PolicySpec& spec) : options_(table().read(spec, {})) {}
 
 Decision Boil::ask(const History& history, Rng& rng) {
-  if (design_.unfinished(history) || !has_curve(history)) return design_.next(history);
-  const Trainable trainable(history);
+  if (options_.design.unfinished(history) || !has_curve(history)) return options_.design.next(history);
+  const Evidence evidence(history);
+  const Trainable trainable(evidence);
   if (trainable.nothing_left()) return nothing_to_do(history, kPoolExhausted);
 
   Rng model_stream = rng.fork("model");
-  const BoilModel model = fit_boil(history, model_, model_stream);
+  const BoilModel model =
+      fit_boil(evidence.curves(), evidence.running(), evidence.epochs(), options_.model, model_stream);
   const int dimensions = history.spec().space.encoded_dim() + 1;
   Rng mean_stream = rng.fork("mean");
   const double best = largest_mean(model.gp, dimensions, mean_stream);
@@ -181,7 +201,7 @@ Decision Boil::ask(const History& history, Rng& rng) {
                             {.kind = NoteKind::best_score, .value = best},
                             {.kind = NoteKind::model_rows, .value = static_cast<double>(model.gp.size())}}});
   }
-  return design_.next(history);
+  return options_.design.next(history);
 }
 
 }  // namespace bapi

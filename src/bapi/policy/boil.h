@@ -1,10 +1,15 @@
 #pragma once
 
-#include "bapi/policy/boil_model.h"
+#include "bapi/model/boil_model.h"
 #include "bapi/policy/initial_design.h"
 #include "bapi/policy/registry.h"
 
 namespace bapi {
+
+struct BoilOptions {
+  InitialDesign design{.epochs = 1.0};
+  BoilModelOptions model = {};
+};
 
 // Chooses configuration and number of epochs together, where the expected improvement of a score that compresses the
 // whole curve into one number is largest in proportion to its cost. A configuration that is chosen again for more
@@ -18,8 +23,7 @@ class Boil : public Policy {
   Decision ask(const History& history, Rng& rng) override;
 
  private:
-  InitialDesign design_{.epochs = 1.0};
-  BoilModelOptions model_;
+  BoilOptions options_;
 };
 
 }  // namespace bapi

@@ -69,7 +69,7 @@ std::optional<double> best_by(const Trial& trial, Epoch epoch, const History& hi
 
 // nullopt: nothing was predicted of the value, or nothing came of it.
 std::optional<double> value_error(const Segment& segment, const History& history, const KnownCurve& known) {
-  const std::optional<Forecast>& forecast = segment.why.forecast;
+  const Rare<Forecast>& forecast = segment.why.forecast;
   if (!forecast || !(forecast->shown_sd > 0.0) || forecast->epoch <= segment.from) return std::nullopt;
   const std::optional<double> reached = best_by(history.trial(segment.trial), forecast->epoch, history, known);
   if (!reached) return std::nullopt;

@@ -4,15 +4,13 @@
 
 namespace bapi {
 
-std::vector<Candidate> paused_candidates(const History& history) {
+std::vector<Candidate> paused_candidates(const Evidence& evidence) {
   std::vector<Candidate> candidates;
-  for (const Trial& trial : history.trials()) {
+  for (const Trial& trial : evidence.history().trials()) {
     if (!trial.resumable()) continue;
-    candidates.push_back({.config = trial.config,
-                          .x = history.spec().space.encode(trial.config),
-                          .trial = trial.id,
-                          .done = trial.curve.last_epoch(),
-                          .group = static_cast<int>(index(trial.id))});
+    CurveAt at = evidence.at(trial);
+    candidates.push_back(
+        {.config = trial.config, .x = std::move(at.x), .trial = trial.id, .done = at.done, .group = at.group});
   }
   return candidates;
 }
@@ -43,7 +41,8 @@ std::optional<std::vector<Candidate>> untried_list(const History& history) {
 
 Candidate new_candidate(const History& history, Config config, int offset) {
   Vector x = history.spec().space.encode(config);
-  return {.config = std::move(config), .x = std::move(x), .group = static_cast<int>(history.trials().size()) + offset};
+  return {
+      .config = std::move(config), .x = std::move(x), .group = static_cast<CurveId>(history.trials().size()) + offset};
 }
 
 Decision train(const Candidate& chosen, Epoch until, Cost expected, Reason why) {

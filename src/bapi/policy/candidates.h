@@ -5,6 +5,7 @@
 
 #include "bapi/math/types.h"
 #include "bapi/policy/decision.h"
+#include "bapi/policy/evidence.h"
 #include "bapi/study/history.h"
 
 namespace bapi {
@@ -15,11 +16,13 @@ struct Candidate {
   Vector x;                           // encoded
   std::optional<TrialId> trial = {};  // of a paused trial
   Epoch done = 0;                     // epochs it has been trained
-  int group = 0;                      // the trial's number; a number of its own for a new one
+  CurveId group = 0;                  // the trial's; one of its own for a new configuration
+
+  CurveAt at() const { return {.x = x, .group = group, .done = done}; }
 };
 
 // Paused trials that can be resumed.
-std::vector<Candidate> paused_candidates(const History& history);
+std::vector<Candidate> paused_candidates(const Evidence& evidence);
 
 // Every row of the study's pool that has not been tried.
 std::vector<Candidate> untried_rows(const History& history);

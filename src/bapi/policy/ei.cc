@@ -1,25 +1,37 @@
 #include "bapi/policy/ei.h"
 
 #include "bapi/policy/full_runs.h"
-#include "bapi/policy/options.h"
+#include "bapi/policy/option_table.h"
 
 namespace bapi {
+namespace {
+
+const OptionTable<EiOptions>& table() {
+  static const auto all = OptionTable<EiOptions>().integer_or(
+      "initial_runs",
+      [](EiOptions & o) -> auto& { return o.design.runs; },
+      "auto",
+      1,
+      1000,
+      "runs before the first model, auto: parameters + 1");
+  return all;
+}
+
+}  // namespace
 
 PolicyInfo ExpectedImprovement::info() {
   return {.name = "ei",
           .summary = "Gaussian process over configurations, full runs, largest expected improvement",
-          .options = {{"initial_runs", "auto", "runs before the first model; auto (parameters + 1) or 1 to 1000"}}};
+          .options = table().describe({})};
 }
 
-ExpectedImprovement::ExpectedImprovement(const PolicySpec& spec) {
-  const OptionReader options(spec, info());
-  design_.runs = options.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
-}
+ExpectedImprovement::ExpectedImprovement(const PolicySpec& spec) : options_(table().read(spec, {})) {}
 
 Decision ExpectedImprovement::ask(const History& history, Rng& rng) {
-  if (const std::optional<Decision> first = before_model(history, design_)) return *first;
+  if (const std::optional<Decision> first = before_model(history, options_.design)) return *first;
+  const Evidence evidence(history);
   Rng model_stream = rng.fork("model");
-  return largest_improvement(history, fit_configurations(history, model_stream), design_, rng);
+  return largest_improvement(evidence, fit_configurations(evidence, model_stream), options_.design, rng);
 }
 
 }  // namespace bapi

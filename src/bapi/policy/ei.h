@@ -5,6 +5,10 @@
 
 namespace bapi {
 
+struct EiOptions {
+  InitialDesign design{.epochs = 1.0};
+};
+
 // Bayesian optimisation as it is usually done: a Gaussian process over configurations, every run trained to the end,
 // the next one where the expected improvement is largest. Knows neither costs nor learning curves.
 class ExpectedImprovement : public Policy {
@@ -16,7 +20,7 @@ class ExpectedImprovement : public Policy {
   Decision ask(const History& history, Rng& rng) override;
 
  private:
-  InitialDesign design_{.epochs = 1.0};
+  EiOptions options_;
 };
 
 }  // namespace bapi

@@ -10,7 +10,7 @@
 #include "bapi/policy/forecasts.h"
 #include "bapi/policy/full_runs.h"
 #include "bapi/policy/new_configs.h"
-#include "bapi/policy/options.h"
+#include "bapi/policy/option_table.h"
 
 namespace bapi {
 namespace {
@@ -110,10 +110,10 @@ std::vector<Candidate> searched(const History& history, const Utility& utility, 
   std::vector<Eigen::Index> order(static_cast<std::size_t>(scores.size()));
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](Eigen::Index a, Eigen::Index b) { return scores[a] > scores[b]; });
-  const NewConfigurations new_configurations(history);
+  const NearestUntried untried(history);
   std::vector<Candidate> candidates;
   const auto offer = [&](const Vector& x) {
-    if (std::optional<Candidate> candidate = new_configurations.nearest(x)) candidates.push_back(*std::move(candidate));
+    if (std::optional<Candidate> candidate = untried.nearest(x)) candidates.push_back(*std::move(candidate));
   };
   for (int k = 0; k < kSearches; ++k) {
     Vector first = firsts.col(order[static_cast<std::size_t>(k)]);
@@ -124,37 +124,52 @@ std::vector<Candidate> searched(const History& history, const Utility& utility, 
   return candidates;
 }
 
+const OptionTable<GlassesOptions>& table() {
+  static const auto all =
+      OptionTable<GlassesOptions>()
+          .integer(
+              "horizon", [](GlassesOptions & o) -> auto& { return o.horizon; }, 2, 16, "runs valued together")
+          .integer(
+              "draws",
+              [](GlassesOptions & o) -> auto& { return o.draws; },
+              16,
+              100000,
+              "draws that the joint improvement is averaged over")
+          .integer_or(
+              "initial_runs",
+              [](GlassesOptions & o) -> auto& { return o.design.runs; },
+              "auto",
+              1,
+              1000,
+              "runs before the first model, auto: parameters + 1");
+  return all;
+}
+
 }  // namespace
 
 PolicyInfo Glasses::info() {
   return {.name = "glasses",
           .summary = "full runs valued together with a guess of the runs after them",
-          .options = {{"horizon", "4", "runs valued together; 2 to 16"},
-                      {"draws", "512", "draws that the joint improvement is averaged over; 16 to 100000"},
-                      {"initial_runs", "auto", "runs before the first model; auto (parameters + 1) or 1 to 1000"}}};
+          .options = table().describe({})};
 }
 
-Glasses::Glasses(const PolicySpec& spec) {
-  const OptionReader options(spec, info());
-  horizon_ = options.integer("horizon", horizon_, 2, 16);
-  draws_ = options.integer("draws", draws_, 16, 100000);
-  design_.runs = options.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
-}
+Glasses::Glasses(const PolicySpec& spec) : options_(table().read(spec, {})) {}
 
 Decision Glasses::ask(const History& history, Rng& rng) {
-  if (const std::optional<Decision> first = before_model(history, design_)) return *first;
+  if (const std::optional<Decision> first = before_model(history, options_.design)) return *first;
+  const Evidence evidence(history);
   Rng model_stream = rng.fork("model");
-  const ConfigurationModel model = fit_configurations(history, model_stream);
+  const ConfigurationModel model = fit_configurations(evidence, model_stream);
   Rng draw_stream = rng.fork("draws");
-  const Matrix normals = normal_base_samples(draws_, horizon_ - 1, draw_stream).transpose();
+  const Matrix normals = normal_base_samples(options_.draws, options_.horizon - 1, draw_stream).transpose();
   Rng future_stream = rng.fork("future");
-  const Utility utility(model, horizon_, normals, future_stream);
+  const Utility utility(model, options_.horizon, normals, future_stream);
   Rng search_stream = rng.fork("first points");
   const std::vector<Candidate> candidates =
       history.spec().pool.empty() ? searched(history, utility, search_stream) : untried_rows(history);
-  if (candidates.empty()) return design_.next(history);
+  if (candidates.empty()) return options_.design.next(history);
   const std::optional<Valued> choice = best_of(utility, candidates);
-  if (!choice) return design_.next(history);
+  if (!choice) return options_.design.next(history);
   return train(choice->candidate,
                history.spec().epochs.max,
                0.0,

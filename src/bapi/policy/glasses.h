@@ -5,6 +5,12 @@
 
 namespace bapi {
 
+struct GlassesOptions {
+  InitialDesign design{.epochs = 1.0};
+  int horizon = 4;
+  int draws = 512;
+};
+
 // Values a full run together with a guess of the runs that would follow it: for every candidate the next ones are taken
 // where expected improvement, penalised around the points before, is largest, and the lot is valued by its joint
 // improvement. Knows neither costs nor learning curves.
@@ -17,9 +23,7 @@ class Glasses : public Policy {
   Decision ask(const History& history, Rng& rng) override;
 
  private:
-  InitialDesign design_{.epochs = 1.0};
-  int horizon_ = 4;
-  int draws_ = 512;
+  GlassesOptions options_;
 };
 
 }  // namespace bapi

@@ -6,7 +6,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/policy/fresh.h"
-#include "bapi/policy/options.h"
+#include "bapi/policy/option_table.h"
 #include "bapi/policy/rungs.h"
 
 namespace bapi {
@@ -41,6 +41,21 @@ std::vector<const Trial*> best_of(std::vector<const Trial*> members, int count, 
   return members;
 }
 
+const OptionTable<HalvingOptions>& table() {
+  static const auto all =
+      OptionTable<HalvingOptions>()
+          .integer(
+              "eta", [](HalvingOptions & o) -> auto& { return o.eta; }, 2, 10, "one in eta goes on at each rung")
+          .integer_or(
+              "min_epochs",
+              [](HalvingOptions & o) -> auto& { return o.min_epoch; },
+              "epochs.min",
+              1,
+              kUnbounded,
+              "epochs of the lowest rung at least");
+  return all;
+}
+
 }  // namespace
 
 Bracket hyperband_bracket(int number, Epoch min_epoch, Epoch max_epoch, int eta) {
@@ -62,21 +77,16 @@ Bracket hyperband_bracket(int number, Epoch min_epoch, Epoch max_epoch, int eta)
 PolicyInfo Hyperband::info() {
   return {.name = "hyperband",
           .summary = "many short runs, the best of them longer and longer, in brackets",
-          .options = {{"eta", "3", "one in eta goes on at each rung; integer, 2 to 10"},
-                      {"min_epochs", "epochs.min", "epochs of the lowest rung at least; integer, 1 to epochs.max"}}};
+          .options = table().describe({})};
 }
 
-Hyperband::Hyperband(const PolicySpec& spec) : Hyperband(spec, info()) {}
+Hyperband::Hyperband(const PolicySpec& spec) : Hyperband(table().read(spec, {})) {}
 
-Hyperband::Hyperband(const PolicySpec& spec, const PolicyInfo& info) {
-  const OptionReader options(spec, info);
-  eta_ = options.integer("eta", 3, 2, 10);
-  if (spec.options.contains("min_epochs")) min_epoch_ = options.integer("min_epochs", 1, 1, 1'000'000'000);
-}
+Hyperband::Hyperband(const HalvingOptions& options) : options_(options) {}
 
 Bracket Hyperband::bracket(const StudySpec& spec, int number) const {
-  const Epoch min_epoch = std::min(spec.epochs.max, min_epoch_.value_or(spec.epochs.min));
-  return hyperband_bracket(number, min_epoch, spec.epochs.max, eta_);
+  const Epoch min_epoch = std::min(spec.epochs.max, options_.min_epoch.value_or(spec.epochs.min));
+  return hyperband_bracket(number, min_epoch, spec.epochs.max, options_.eta);
 }
 
 std::optional<Config> Hyperband::propose(const History& history, Rng&) { return fresh_config(history); }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "bapi/policy/registry.h"
+#include "bapi/policy/rungs.h"
 
 namespace bapi {
 
@@ -34,8 +35,8 @@ class Hyperband : public Policy {
   Decision ask(const History& history, Rng& rng) override;
 
  protected:
-  // For a policy with the same brackets and options of its own beside eta and min_epochs.
-  Hyperband(const PolicySpec& spec, const PolicyInfo& info);
+  // For a policy with the same brackets and options of its own besides these.
+  explicit Hyperband(const HalvingOptions& options);
 
   Bracket bracket(const StudySpec& spec, int number) const;
 
@@ -47,8 +48,7 @@ class Hyperband : public Policy {
   class Entries;
   Answer next_in_bracket(const History& history, const Entries& entries, int number, Rng& rng);
 
-  int eta_ = 3;
-  std::optional<Epoch> min_epoch_;  // default: the study's
+  HalvingOptions options_;
 };
 
 }  // namespace bapi

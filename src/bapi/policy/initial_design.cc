@@ -42,9 +42,7 @@ bool has_value(const Trial& trial) { return std::isfinite(trial.curve.best()); }
 
 }  // namespace
 
-std::ptrdiff_t InitialDesign::wanted(const StudySpec& spec) const {
-  return runs > 0 ? runs : spec.space.unit_dim() + 1;
-}
+std::ptrdiff_t InitialDesign::wanted(const StudySpec& spec) const { return runs.value_or(spec.space.unit_dim() + 1); }
 
 bool InitialDesign::unfinished(const History& history) const {
   if (history.trials().empty()) return true;

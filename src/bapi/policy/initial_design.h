@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "bapi/policy/decision.h"
 #include "bapi/study/history.h"
@@ -9,10 +10,10 @@ namespace bapi {
 
 // The runs that a model is first fitted to: configurations of the study's own random sequence, most of them short.
 struct InitialDesign {
-  int runs = 0;               // 0: one more than there are parameters
-  double epochs = 0.1;        // share of all epochs that a run gets
-  int full_runs = 0;          // of the runs, the best so many are trained on to the end once all have had theirs
-  double budget_share = 1.0;  // no further run is begun once this share is spent; 1: no bound but the budget itself
+  std::optional<int> runs = {};  // by default one more than there are parameters
+  double epochs = 0.1;           // share of all epochs that a run gets
+  int full_runs = 0;             // of the runs, the best so many are trained on to the end once all have had theirs
+  double budget_share = 1.0;     // no further run is begun once this share is spent; 1: no bound but the budget itself
 
   // Whether something of it is still to be begun, and the share of the budget is not used up by what was spent and what
   // is running, at the mean cost of an epoch so far. Before any cost is known every worker gets one run; the very first

@@ -15,10 +15,11 @@ namespace {
 
 constexpr double kNinetyPercentQuantile = 1.2815515655446004;
 
-Models models_of(const History& history, const BapiOptions& options, const Rng& rng) {
-  require(history.incumbent().has_value(), "no trial has reported a value yet: there is nothing to predict from");
+Models models_of(const Evidence& evidence, const BapiOptions& options, const Rng& rng) {
+  require(evidence.history().incumbent().has_value(),
+          "no trial has reported a value yet: there is nothing to predict from");
   Rng stream = rng.fork("models");
-  return fit_models(history, options.model, stream);
+  return fit_models(evidence, options.model, stream);
 }
 
 // The value below which a share of the weight lies; `order` sorts the values.
@@ -40,7 +41,9 @@ Insight::Insight(const History& history, const BapiOptions& options)
     : history_(history),
       options_(options),
       rng_(Rng(history.spec().seed).fork("insight", static_cast<std::uint64_t>(history.decisions()))),
-      models_(models_of(history, options, rng_)) {}
+      evidence_(history),
+      models_(models_of(evidence_, options, rng_)),
+      planning_(evidence_, models_, options.plan) {}
 
 Prediction Insight::in_user_units(double mean, double sd) const {
   const double a = models_.to_user(history_, mean - kNinetyPercentQuantile * sd);
@@ -50,19 +53,17 @@ Prediction Insight::in_user_units(double mean, double sd) const {
 
 CurveForecast Insight::forecast(const Trial& trial) const {
   const Epoch max_epoch = history_.spec().epochs.max;
-  const Vector x = history_.spec().space.encode(trial.config);
-  const int group = static_cast<int>(index(trial.id));
-  const MonotoneGp posterior(models_.gp, Constraint::on_slopes(models_.slopes, x, group));
+  const CurveAt at = evidence_.at(trial);
+  const std::unique_ptr<CurveContinuation> posterior = planning_.curve(at);
   CurveForecast forecast{.trial = trial.id, .done = trial.curve.last_epoch()};
   forecast.epochs.resize(static_cast<std::size_t>(max_epoch));
   std::iota(forecast.epochs.begin(), forecast.epochs.end(), 1);
-  const Moments moments = posterior.predict(Rows::of_curve(x, forecast.epochs, max_epoch, group));
+  const Moments moments = posterior->predict(Rows::of_curve(at.x, forecast.epochs, max_epoch, at.group));
   for (Eigen::Index i = 0; i < moments.mean.size(); ++i) {
     forecast.curve.push_back(in_user_units(moments.mean[i], std::sqrt(moments.variance[i])));
   }
-  const double epsilon = stop_tolerance(history_, models_, options_);
-  forecast.stop = conservative_stop(posterior, x, group, stop_rule(history_, forecast.done, epsilon));
-  forecast.cost_to_finish = forecast.done < max_epoch ? cost_to(history_, models_, x, forecast.done, max_epoch) : 0.0;
+  forecast.stop = conservative_stop(*posterior, at.x, at.group, planning_.stop_rule(forecast.done));
+  forecast.cost_to_finish = forecast.done < max_epoch ? planning_.cost_to(at, max_epoch) : 0.0;
   const Eigen::Index last = moments.mean.size() - 1;
   const double sd = std::sqrt(moments.variance[last]);
   if (sd > 0.0) forecast.chance_of_best = normal_cdf((moments.mean[last] - models_.best) / sd);
@@ -76,9 +77,10 @@ std::vector<Outlook> Insight::outlook(const Horizon& horizon) const {
   constexpr int kDraws = 1024;
   constexpr double kFewDraws = kDraws / 4.0;
   Rng stream = rng_.fork("outlook");
-  JointDraws draws(models_.gp,
-                   models_.slopes,
-                   BaseSamples::draw(kDraws, static_cast<int>(horizon.runs.size()), models_.slopes.size(), stream));
+  const GaussianCurves curves = models_.surrogate->gaussian();
+  JointDraws draws(curves.gp,
+                   curves.slopes,
+                   BaseSamples::draw(kDraws, static_cast<int>(horizon.runs.size()), curves.slopes.size(), stream));
   double mean = models_.best;
   const auto tell = [&](const Vector& best, const Vector& weights) {
     mean = std::max(mean, weights.dot(best));  // but for rounding it is the greater one
@@ -103,7 +105,7 @@ std::vector<Outlook> Insight::outlook(const Horizon& horizon) const {
     untold.clear();
   };
   for (const PlannedRun& run : horizon.runs) {
-    draws.append(draws.extend({models_.slopes.rows_and_value(run.x, run.group, run.until)}).front());
+    draws.append(draws.extend({curves.slopes.rows_and_value(run.x, run.group, run.until)}).front());
     best = best.cwiseMax(draws.values().rightCols(1)).eval();
     untold.push_back(best);
     if (effective_size(draws.log_weights()) >= kFewDraws) continue;
@@ -117,11 +119,11 @@ std::vector<Outlook> Insight::outlook(const Horizon& horizon) const {
 }
 
 PlanSummary Insight::plan(Cost budget, int length) const {
-  const std::vector<Candidate> candidates = listed_candidates(history_);
-  BapiOptions options = options_;
+  const std::vector<Candidate> candidates = planning_.candidates();
+  PlanOptions options = options_.plan;
   options.horizon = length;
   Rng stream = rng_.fork("plan");
-  const Horizon horizon = plan_study(history_, models_, candidates, options, budget, stream);
+  const Horizon horizon = Planning(evidence_, models_, options).plan(candidates, budget, stream);
   PlanSummary summary{.budget = budget, .left = budget, .outlook = outlook(horizon)};
   for (std::size_t i = 0; i < horizon.runs.size(); ++i) {
     const PlannedRun& run = horizon.runs[i];

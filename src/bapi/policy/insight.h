@@ -56,6 +56,8 @@ class Insight {
  public:
   // Throws InvalidInput if no trial has reported a value yet.
   Insight(const History& history, const BapiOptions& options);
+  Insight(const Insight&) = delete;
+  Insight& operator=(const Insight&) = delete;
 
   const Models& models() const { return models_; }
   const BapiOptions& options() const { return options_; }
@@ -71,7 +73,9 @@ class Insight {
   const History& history_;
   BapiOptions options_;
   Rng rng_;
+  Evidence evidence_;
   Models models_;
+  Planning planning_;
 };
 
 }  // namespace bapi

@@ -6,7 +6,7 @@
 #include "bapi/acquisition/tree_search.h"
 #include "bapi/policy/forecasts.h"
 #include "bapi/policy/full_runs.h"
-#include "bapi/policy/options.h"
+#include "bapi/policy/option_table.h"
 #include "bapi/policy/tree_choice.h"
 
 namespace bapi {
@@ -28,67 +28,97 @@ Cost full_run_cost(const History& history) {
   return *middle;
 }
 
+const OptionTable<MultiStepOptions>& table() {
+  static const auto all =
+      OptionTable<MultiStepOptions>()
+          .integer(
+              "steps",
+              [](MultiStepOptions & o) -> auto& { return o.steps; },
+              1,
+              6,
+              "full runs to look ahead, 1 being ei")
+          .word<FantasyRule>(
+              "fantasies",
+              [](MultiStepOptions & o) -> auto& { return o.fantasies; },
+              {{"tree", FantasyRule::tree}, {"mean", FantasyRule::mean}, {"random", FantasyRule::random_path}},
+              "tree (10, 5 and 3 per run), mean or random (one per run: a path)")
+          .real(
+              "prune",
+              [](MultiStepOptions & o) -> auto& { return o.prune; },
+              0.0,
+              0.1,
+              "fantasies of less weight are left out")
+          .word<bool>(
+              "cap",
+              [](MultiStepOptions & o) -> auto& { return o.cap_steps; },
+              {{"none", false}, {"count", true}},
+              "none, or count: no further ahead than the rest of the budget has full runs")
+          .integer(
+              "starts",
+              [](MultiStepOptions & o) -> auto& { return o.starts; },
+              1,
+              100,
+              "ascents of the search over trees")
+          .integer_or(
+              "initial_runs",
+              [](MultiStepOptions & o) -> auto& { return o.design.runs; },
+              "auto",
+              1,
+              1000,
+              "runs before the first model, auto: parameters + 1");
+  return all;
+}
+
+MultiStepOptions preset_of(const std::string& name) { return {.steps = name == kTwoSteps ? 2 : 4}; }
+
 }  // namespace
 
 std::vector<std::string> MultiStepImprovement::presets() { return {"ms-ei", kTwoSteps}; }
 
 PolicyInfo MultiStepImprovement::info(const std::string& preset) {
-  const bool two = preset == kTwoSteps;
   return {.name = preset,
-          .summary = two ? "ms-ei that looks two full runs ahead"
-                         : "expected improvement over the next four full runs, by a tree of fantasies",
-          .options = {{"steps", two ? "2" : "4", "full runs to look ahead; 1 (ei) to 6"},
-                      {"fantasies", "tree", "tree (10, 5 and 3 per run), mean or random (one per run: a path)"},
-                      {"prune", "0.001", "fantasies of less weight are left out; 0 to 0.1"},
-                      {"cap", "none", "none, or count: no further ahead than the rest of the budget has full runs"},
-                      {"starts", "10", "ascents of the search over trees; 1 to 100"},
-                      {"initial_runs", "auto", "runs before the first model; auto (parameters + 1) or 1 to 1000"}}};
+          .summary = preset == kTwoSteps ? "ms-ei that looks two full runs ahead"
+                                         : "expected improvement over the next four full runs, by a tree of fantasies",
+          .options = table().describe(preset_of(preset))};
 }
 
-MultiStepImprovement::MultiStepImprovement(const PolicySpec& spec) : name_(spec.name) {
-  const OptionReader options(spec, info(spec.name));
-  steps_ = options.integer("steps", name_ == kTwoSteps ? 2 : steps_, 1, 6);
-  const std::string fantasies = options.word("fantasies", "tree", {"tree", "mean", "random"});
-  fantasies_ = fantasies == "tree" ? Fantasies::tree : fantasies == "mean" ? Fantasies::mean : Fantasies::random_path;
-  prune_ = options.real("prune", prune_, 0.0, 0.1);
-  cap_steps_ = options.word("cap", "none", {"none", "count"}) == "count";
-  starts_ = options.integer("starts", starts_, 1, 100);
-  design_.runs = options.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
-}
+MultiStepImprovement::MultiStepImprovement(const PolicySpec& spec)
+    : name_(spec.name), options_(table().read(spec, preset_of(spec.name))) {}
 
 int MultiStepImprovement::steps_ahead(const History& history) const {
-  if (!cap_steps_) return steps_;
+  if (!options_.cap_steps) return options_.steps;
   const double left = std::floor(history.budget().remaining() / full_run_cost(history));
-  return static_cast<int>(std::clamp(left, 1.0, static_cast<double>(steps_)));
+  return static_cast<int>(std::clamp(left, 1.0, static_cast<double>(options_.steps)));
 }
 
 FantasyTree MultiStepImprovement::tree(int steps, Rng& rng) const {
   std::vector<std::vector<Fantasy>> stages;
   for (int k = 0; k + 1 < steps; ++k) {
     std::vector<Fantasy> stage = {Fantasy{}};
-    if (fantasies_ == Fantasies::tree && k < std::ssize(kFantasies)) {
-      stage = bapi::fantasies(pruned(gauss_hermite(kFantasies[k]), prune_));
+    if (options_.fantasies == FantasyRule::tree && k < std::ssize(kFantasies)) {
+      stage = bapi::fantasies(pruned(gauss_hermite(kFantasies[k]), options_.prune));
     }
-    if (fantasies_ == Fantasies::random_path) stage.front().value = rng.normal();
+    if (options_.fantasies == FantasyRule::random_path) stage.front().value = rng.normal();
     stages.push_back(std::move(stage));
   }
   return FantasyTree(stages);
 }
 
 Decision MultiStepImprovement::ask(const History& history, Rng& rng) {
-  if (const std::optional<Decision> first = before_model(history, design_)) return *first;
+  if (const std::optional<Decision> first = before_model(history, options_.design)) return *first;
+  const Evidence evidence(history);
   Rng model_stream = rng.fork("model");
-  const ConfigurationModel model = fit_configurations(history, model_stream);
+  const ConfigurationModel model = fit_configurations(evidence, model_stream);
   const int steps = steps_ahead(history);
-  if (steps == 1) return largest_improvement(history, model, design_, rng);
+  if (steps == 1) return largest_improvement(evidence, model, options_.design, rng);
 
   Rng fantasy_stream = rng.fork("fantasies");
   const FantasyTree ahead = tree(steps, fantasy_stream);
   Rng search_stream = rng.fork("trees");
   const SearchObjective objective = multi_step_objective(model.gp, ahead, model.best);
   const std::optional<TreeChoice> choice =
-      best_root(history, objective, ahead, tree_starts(model, ahead, search_stream), tree_ascents(starts_));
-  if (!choice) return design_.next(history);
+      best_root(history, objective, ahead, tree_starts(model, ahead, search_stream), tree_ascents(options_.starts));
+  if (!choice) return options_.design.next(history);
   return train(choice->root,
                history.spec().epochs.max,
                0.0,

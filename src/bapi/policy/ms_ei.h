@@ -6,6 +6,21 @@
 
 namespace bapi {
 
+enum class FantasyRule {
+  tree,        // Gauss-Hermite: 10, 5, 3 and then 1 per node
+  mean,        // one, at the posterior mean
+  random_path  // one, drawn
+};
+
+struct MultiStepOptions {
+  InitialDesign design{.epochs = 1.0};
+  int steps = 4;
+  FantasyRule fantasies = FantasyRule::tree;
+  double prune = 1e-3;     // fantasies of less weight are left out
+  bool cap_steps = false;  // no further ahead than the rest of the budget has full runs
+  int starts = 10;
+};
+
 // Expected improvement that looks several full runs ahead: the sum over the stages of a tree of what might be observed,
 // all its later decisions optimised together with the first, which alone is carried out. Knows neither costs nor
 // learning curves. With one step it is "ei".
@@ -21,22 +36,11 @@ class MultiStepImprovement : public Policy {
   Decision ask(const History& history, Rng& rng) override;
 
  private:
-  enum class Fantasies {
-    tree,        // Gauss-Hermite: 10, 5, 3 and then 1 per node
-    mean,        // one, at the posterior mean
-    random_path  // one, drawn
-  };
-
   int steps_ahead(const History& history) const;
   FantasyTree tree(int steps, Rng& rng) const;
 
   std::string name_;
-  InitialDesign design_{.epochs = 1.0};
-  int steps_ = 4;
-  Fantasies fantasies_ = Fantasies::tree;
-  double prune_ = 1e-3;     // fantasies of less weight are left out
-  bool cap_steps_ = false;  // no further ahead than the rest of the budget has full runs
-  int starts_ = 10;
+  MultiStepOptions options_;
 };
 
 }  // namespace bapi

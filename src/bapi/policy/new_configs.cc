@@ -15,13 +15,13 @@ namespace {
 Rows last_epoch_rows(const History& history, const Matrix& points) {
   const Epoch max_epoch = history.spec().epochs.max;
   std::vector<Epoch> epochs(static_cast<std::size_t>(points.cols()), max_epoch);
-  std::vector<int> groups(epochs.size());
-  std::iota(groups.begin(), groups.end(), static_cast<int>(history.trials().size()));
+  std::vector<CurveId> groups(epochs.size());
+  std::iota(groups.begin(), groups.end(), static_cast<CurveId>(history.trials().size()));
   return Rows::at_epochs(points.transpose(), std::move(epochs), max_epoch, std::move(groups));
 }
 
-Vector log_improvements(const ExactGp& gp, const Rows& rows, double best) {
-  const Moments moments = gp.predict(rows);
+Vector log_improvements(const Surrogate& model, const Rows& rows, double best) {
+  const Moments moments = model.predict(rows);
   Vector values(rows.size());
   for (Eigen::Index i = 0; i < values.size(); ++i) {
     values[i] = log_expected_improvement(moments.mean[i], std::sqrt(moments.variance[i]), best);
@@ -33,28 +33,31 @@ Vector log_improvements(const ExactGp& gp, const Rows& rows, double best) {
 
 Vector nearest_valid(const Space& space, const Vector& x) { return space.encode(space.decode(x)); }
 
-Matrix best_tried(const History& history, int count) {
+Matrix best_tried(const Evidence& evidence, int count) {
   std::vector<const Trial*> trials;
-  for (const Trial& trial : history.trials()) {
+  for (const Trial& trial : evidence.history().trials()) {
     if (!trial.curve.empty()) trials.push_back(&trial);
   }
   std::stable_sort(
       trials.begin(), trials.end(), [](const Trial* a, const Trial* b) { return a->curve.best() > b->curve.best(); });
   trials.resize(std::min(trials.size(), static_cast<std::size_t>(count)));
-  Matrix x(history.spec().space.encoded_dim(), std::ssize(trials));
+  Matrix x(evidence.spec().space.encoded_dim(), std::ssize(trials));
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    x.col(static_cast<Eigen::Index>(i)) = history.spec().space.encode(trials[i]->config);
+    x.col(static_cast<Eigen::Index>(i)) = evidence.x()[static_cast<std::size_t>(index(trials[i]->id))];
   }
   return x;
 }
 
-std::vector<Candidate> new_configs(const History& history, const ExactGp& gp, double best, Rng& rng) {
+std::vector<Candidate> new_configs(const Evidence& evidence, const Surrogate& model, double best, Rng& rng) {
+  const History& history = evidence.history();
   if (std::optional<std::vector<Candidate>> listed = untried_list(history)) return *std::move(listed);
   const Space& space = history.spec().space;
-  const auto score = [&](const Matrix& points) { return log_improvements(gp, last_epoch_rows(history, points), best); };
+  const auto score = [&](const Matrix& points) {
+    return log_improvements(model, last_epoch_rows(history, points), best);
+  };
   const SearchObjective objective{
       .screen = score, .score = score, .ascend = [&](const Matrix& points, Vector& values, Matrix& gradients) {
-        const ImprovementGradients at = log_expected_improvement(gp, last_epoch_rows(history, points), best);
+        const ImprovementGradients at = log_expected_improvement(model, last_epoch_rows(history, points), best);
         values = at.log_values;
         gradients = at.gradients;
       }};
@@ -67,7 +70,7 @@ std::vector<Candidate> new_configs(const History& history, const ExactGp& gp, do
   constexpr int kAnchors = 3;
   const Matrix screen = free_screen_points(
       space.encoded_dim(),
-      best_tried(history, kAnchors),
+      best_tried(evidence, kAnchors),
       SearchOptions{}.raw_points,
       decode,
       [&](const Vector& x) { return is_tried(history, space.decode(x)); },

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bapi/base/rng.h"
-#include "bapi/gp/exact_gp.h"
+#include "bapi/gp/surrogate.h"
 #include "bapi/policy/candidates.h"
 
 namespace bapi {
@@ -11,10 +11,10 @@ namespace bapi {
 // New configurations worth considering: every untried one of a pool or of a small finite space; otherwise those with
 // the largest expected improvement over `best` at the last epoch that a search of the cube finds, valid and not yet
 // tried. Empty only if every configuration has been tried.
-std::vector<Candidate> new_configs(const History& history, const ExactGp& gp, double best, Rng& rng);
+std::vector<Candidate> new_configs(const Evidence& evidence, const Surrogate& model, double best, Rng& rng);
 
 // The encoded configurations of the trials with the best values: a search may begin beside them. d x at most `count`.
-Matrix best_tried(const History& history, int count);
+Matrix best_tried(const Evidence& evidence, int count);
 
 // x -> the encoding of the nearest valid configuration.
 Vector nearest_valid(const Space& space, const Vector& x);

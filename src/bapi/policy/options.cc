@@ -20,11 +20,15 @@ std::optional<double> as_number(const Value& value) {
 
 }  // namespace
 
-OptionReader::OptionReader(const PolicySpec& spec, const PolicyInfo& info) : spec_(spec) {
-  std::vector<std::string> known;
-  for (const PolicyOptionInfo& option : info.options) known.push_back(option.name);
+OptionReader::OptionReader(const PolicySpec& spec,
+                           const std::vector<std::string>& known,
+                           const std::vector<std::string>& retired)
+    : spec_(spec) {
+  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   for (const auto& [name, value] : spec.options) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (has(known, name) || has(retired, name)) continue;
     const std::string near = nearest(name, known);
     throw InvalidInput(
         fmt::format("policy.{}: {} has no such option{}",
@@ -99,9 +103,11 @@ std::optional<double> OptionReader::real_or(const std::string& name,
   return number;
 }
 
-std::optional<int> OptionReader::integer_or(const std::string& name, const std::string& word, int low, int high) const {
+std::optional<int> OptionReader::integer_or(
+    const std::string& name, const std::string& word, std::optional<int> default_value, int low, int high) const {
   const Value* value = find(name);
-  if (!value || to_text(*value) == word) return std::nullopt;
+  if (!value) return default_value;
+  if (to_text(*value) == word) return std::nullopt;
   const auto* number = std::get_if<std::int64_t>(value);
   if (!number || *number < low || *number > high) {
     fail(name, *value, fmt::format("{} or an integer from {} to {}", word, low, high));

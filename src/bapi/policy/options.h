@@ -10,8 +10,10 @@ namespace bapi {
 // Reads a policy's options. Every getter throws InvalidInput that names policy, option, value and rule.
 class OptionReader {
  public:
-  // Throws if `spec` has an option that `info` does not list; names the nearest one.
-  OptionReader(const PolicySpec& spec, const PolicyInfo& info);
+  // Throws if `spec` has an option that is neither `known` nor `retired`; names the nearest known one.
+  OptionReader(const PolicySpec& spec,
+               const std::vector<std::string>& known,
+               const std::vector<std::string>& retired = {});
 
   int integer(const std::string& name, int default_value, int low, int high) const;
   double real(const std::string& name, double default_value, double low, double high) const;
@@ -26,7 +28,8 @@ class OptionReader {
                                 double low,
                                 double high) const;
   // The same for a whole number.
-  std::optional<int> integer_or(const std::string& name, const std::string& word, int low, int high) const;
+  std::optional<int> integer_or(
+      const std::string& name, const std::string& word, std::optional<int> default_value, int low, int high) const;
 
  private:
   const Value* find(const std::string& name) const;

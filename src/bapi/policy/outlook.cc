@@ -2,8 +2,6 @@
 
 #include <map>
 
-#include "bapi/gp/continuation.h"
-
 namespace bapi {
 namespace {
 
@@ -12,25 +10,25 @@ struct LastPoint {
   double value = 0.0;
 };
 
-std::map<int, LastPoint> last_points(const ExactGp& gp) {
-  std::map<int, LastPoint> last;
-  const Rows& rows = gp.rows();
-  for (Eigen::Index i = 0; i < gp.size(); ++i) {
+std::map<CurveId, LastPoint> last_points(const Surrogate& model) {
+  std::map<CurveId, LastPoint> last;
+  const Rows& rows = model.rows();
+  for (Eigen::Index i = 0; i < rows.size(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     LastPoint& point = last[rows.group[at]];
-    if (rows.epoch[at] >= point.epoch) point = {.epoch = rows.epoch[at], .value = gp.y()[i]};
+    if (rows.epoch[at] >= point.epoch) point = {.epoch = rows.epoch[at], .value = model.y()[i]};
   }
   return last;
 }
 
 }  // namespace
 
-Moments outlook(const ExactGp& gp,
+Moments outlook(const CurveSurrogate& model,
                 const std::vector<Candidate>& candidates,
                 const std::vector<Epoch>& epochs,
                 Epoch max_epoch,
                 double fluctuation) {
-  const std::map<int, LastPoint> last = last_points(gp);
+  const std::map<CurveId, LastPoint> last = last_points(model);
   const Matrix x = stacked(candidates);
   std::vector<Eigen::Index> others;
   std::vector<Eigen::Index> paused;
@@ -47,7 +45,7 @@ Moments outlook(const ExactGp& gp,
     values.push_back(found->second.value);
   }
   const auto rows_of = [&](const std::vector<Eigen::Index>& which, const std::vector<Epoch>& at) {
-    std::vector<int> groups;
+    std::vector<CurveId> groups;
     for (const Eigen::Index i : which) groups.push_back(candidates[static_cast<std::size_t>(i)].group);
     return Rows::at_epochs(x(which, Eigen::all), at, max_epoch, std::move(groups));
   };
@@ -61,10 +59,10 @@ Moments outlook(const ExactGp& gp,
     all.mean(which) = moments.mean;
     all.variance(which) = moments.variance;
   };
-  if (!others.empty()) fill(others, gp.predict(then(others)));
+  if (!others.empty()) fill(others, model.predict(then(others)));
   if (!paused.empty()) {
     const Eigen::Map<const Vector> reached(values.data(), std::ssize(values));
-    fill(paused, continuation(gp, rows_of(paused, now), reached, fluctuation, then(paused)));
+    fill(paused, model.continuation(rows_of(paused, now), reached, fluctuation, then(paused)));
   }
   return all;
 }

@@ -10,95 +10,87 @@ namespace bapi {
 namespace {
 
 // The retained points of each curve, standardised.
-std::vector<std::vector<CurvePoint>> retained_curves(const ExactGp& gp) {
+std::vector<std::vector<CurvePoint>> retained_curves(const Surrogate& model) {
   std::vector<std::vector<CurvePoint>> curves;
-  const Rows& rows = gp.rows();
+  const Rows& rows = model.rows();
   for (std::size_t i = 0; i < rows.group.size(); ++i) {
     if (i == 0 || rows.group[i] != rows.group[i - 1]) curves.emplace_back();
-    curves.back().push_back({.epoch = rows.epoch[i], .value = gp.y()[static_cast<Eigen::Index>(i)]});
+    curves.back().push_back({.epoch = rows.epoch[i], .value = model.y()[static_cast<Eigen::Index>(i)]});
   }
   return curves;
 }
 
-std::vector<PendingRun> pending_runs(const History& history, const Models& models, double epsilon) {
-  std::vector<PendingRun> pending;
-  for (const Trial& trial : history.trials()) {
-    if (!trial.segment) continue;
-    const Vector x = history.spec().space.encode(trial.config);
-    const int group = static_cast<int>(index(trial.id));
-    pending.push_back(
-        {.x = x, .group = group, .until = stop_of(history, models, x, group, trial.segment->until, epsilon)});
-  }
-  return pending;
+double stop_tolerance(const Models& models, std::optional<double> share, Epoch max_epoch) {
+  if (share) return *share * models.range;
+  return automatic_epsilon(retained_curves(*models.surrogate), max_epoch);
 }
 
 }  // namespace
 
-double stop_tolerance(const History& history, const Models& models, const BapiOptions& options) {
-  if (options.epsilon) return *options.epsilon * models.range;
-  return automatic_epsilon(retained_curves(models.gp), history.spec().epochs.max);
+Epoch block_of(const StudySpec& spec, double share) {
+  return std::max(1, static_cast<Epoch>(std::lround(share * spec.epochs.max)));
 }
 
-Epoch block_of(const StudySpec& spec, const BapiOptions& options) {
-  return std::max(1, static_cast<Epoch>(std::lround(options.p * spec.epochs.max)));
+Planning::Planning(const Evidence& evidence, const Models& models, const PlanOptions& options)
+    : evidence_(evidence),
+      models_(models),
+      options_(options),
+      epsilon_(stop_tolerance(models, options.epsilon, evidence.epochs().max)) {}
+
+StopRule Planning::stop_rule(Epoch done) const {
+  const CurveEpochs epochs = evidence_.epochs();
+  return {.epsilon = epsilon_, .min_epoch = std::max(epochs.min, done), .max_epoch = epochs.max};
 }
 
-StopRule stop_rule(const History& history, Epoch trained, double epsilon) {
-  return {.epsilon = epsilon,
-          .min_epoch = std::max(history.spec().epochs.min, trained),
-          .max_epoch = history.spec().epochs.max};
+Epoch Planning::stop_of(const CurveAt& at) const {
+  return conservative_stop(*curve(at), at.x, at.group, stop_rule(at.done));
 }
 
-Epoch stop_of(const History& history, const Models& models, const Vector& x, int group, Epoch trained, double epsilon) {
-  const MonotoneGp posterior(models.gp, Constraint::on_slopes(models.slopes, x, group));
-  return conservative_stop(posterior, x, group, stop_rule(history, trained, epsilon));
+Cost Planning::cost_to(const CurveAt& at, Epoch until) const {
+  return models_.cost.between(at.x, evidence_.spec().checkpoint == Checkpoint::kept ? at.done : 0, until);
 }
 
-Cost cost_to(const History& history, const Models& models, const Vector& x, Epoch done, Epoch until) {
-  return models.cost.between(x, history.spec().checkpoint == Checkpoint::kept ? done : 0, until);
-}
-
-std::vector<Candidate> listed_candidates(const History& history) {
-  std::vector<Candidate> candidates = paused_candidates(history);
-  if (std::optional<std::vector<Candidate>> untried = untried_list(history)) {
+std::vector<Candidate> Planning::candidates() const {
+  std::vector<Candidate> candidates = paused_candidates(evidence_);
+  if (std::optional<std::vector<Candidate>> untried = untried_list(evidence_.history())) {
     candidates.insert(
         candidates.end(), std::make_move_iterator(untried->begin()), std::make_move_iterator(untried->end()));
   }
   return candidates;
 }
 
-Horizon plan_study(const History& history,
-                   const Models& models,
-                   const std::vector<Candidate>& candidates,
-                   const BapiOptions& options,
-                   Cost budget,
-                   Rng& rng) {
-  const StudySpec& spec = history.spec();
-  const double epsilon = stop_tolerance(history, models, options);
-  HorizonProblem problem{
-      .model = models.gp,
-      .best = models.best,
-      .min_epoch = spec.epochs.min,
-      .max_epoch = spec.epochs.max,
-      .epsilon = epsilon,
-      .first_look = options.loop == BapiLoop::plan ? block_of(spec, options) : 0,
-      .budget = budget,
-      .cost = [&](const Vector& x, Epoch done, Epoch until) { return cost_to(history, models, x, done, until); },
-      .candidates = {},
-      .pending = pending_runs(history, models, epsilon),
-      .new_configurations = can_be_listed(spec) ? NewConfigurations::none : NewConfigurations::from_cube,
-      .decode = [&](const Vector& x) { return nearest_valid(spec.space, x); }};
-  if (problem.new_configurations == NewConfigurations::from_cube) {
-    for (const Trial& trial : history.trials()) problem.taken.push_back(spec.space.encode(trial.config));
+std::vector<PendingRun> Planning::pending() const {
+  std::vector<PendingRun> pending;
+  for (const RunningCurve& run : evidence_.running()) {
+    const CurveAt at_its_end{.x = run.at.x, .group = run.at.group, .done = run.until};
+    pending.push_back({.x = run.at.x, .group = run.at.group, .until = stop_of(at_its_end)});
   }
-  for (const Candidate& c : candidates) {
-    problem.candidates.push_back({.x = c.x, .group = c.group, .trained = c.done});
-  }
+  return pending;
+}
+
+Horizon Planning::plan(const std::vector<Candidate>& candidates, Cost budget, Rng& rng) const {
+  const StudySpec& spec = evidence_.spec();
+  const GaussianCurves gaussian = models_.surrogate->gaussian();
+  HorizonProblem problem{.model = gaussian.gp,
+                         .best = models_.best,
+                         .min_epoch = spec.epochs.min,
+                         .max_epoch = spec.epochs.max,
+                         .epsilon = epsilon_,
+                         .first_look = options_.first_look > 0.0 ? block_of(spec, options_.first_look) : 0,
+                         .budget = budget,
+                         .cost = [&](const Vector& x,
+                                     Epoch done,
+                                     Epoch until) { return cost_to({.x = x, .group = 0, .done = done}, until); },
+                         .candidates = {},
+                         .pending = pending(),
+                         .new_points = can_be_listed(spec) ? NewPoints::none : NewPoints::from_cube,
+                         .decode = [&](const Vector& x) { return nearest_valid(spec.space, x); }};
+  if (problem.new_points == NewPoints::from_cube) problem.taken = evidence_.x();
+  for (const Candidate& candidate : candidates) problem.candidates.push_back(candidate.at());
   HorizonOptions horizon;
-  horizon.length = options.horizon;
-  horizon.acquisition.score = options.acquisition;
-  horizon.slopes.monotone = options.model.monotone;
-  return plan_horizon(problem, horizon, rng);
+  horizon.length = options_.horizon;
+  horizon.acquisition.score = options_.acquisition;
+  return plan_horizon(problem, horizon, gaussian.slopes, rng);
 }
 
 }  // namespace bapi

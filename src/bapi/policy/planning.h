@@ -1,39 +1,58 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "bapi/planner/conservative_stop.h"
 #include "bapi/planner/horizon.h"
-#include "bapi/policy/bapi_options.h"
 #include "bapi/policy/candidates.h"
 #include "bapi/policy/models.h"
 
 namespace bapi {
 
-// Tolerance of conservative stops, standardised: the option, or from the retained points of the curves.
-double stop_tolerance(const History& history, const Models& models, const BapiOptions& options);
+struct PlanOptions {
+  int horizon = 4;  // runs that a plan looks ahead
+  std::optional<double> epsilon =
+      {};  // tolerance of conservative stops, as a share of the range of values; auto if none
+  BatchScore acquisition = BatchScore::improvement;
+  double first_look = 0.0;  // share of all epochs before a run is looked at: none is planned to end earlier
+};
 
-// Epochs of a run between two looks at it (plan loop).
-Epoch block_of(const StudySpec& spec, const BapiOptions& options);
+// What plans, stops and costs of one decision have in common. Refers to its arguments, which must outlive it.
+class Planning {
+ public:
+  Planning(const Evidence& evidence, const Models& models, const PlanOptions& options);
 
-StopRule stop_rule(const History& history, Epoch trained, double epsilon);
+  const Evidence& evidence() const { return evidence_; }
+  const Models& models() const { return models_; }
 
-// Where the forecast of a configuration flattens out.
-Epoch stop_of(const History& history, const Models& models, const Vector& x, int group, Epoch trained, double epsilon);
+  // The course of a configuration's curve.
+  std::unique_ptr<CurveContinuation> curve(const CurveAt& at) const { return models_.surrogate->curve(at.x, at.group); }
 
-// What a configuration still costs to `until`: only the further epochs where the program keeps checkpoints.
-Cost cost_to(const History& history, const Models& models, const Vector& x, Epoch done, Epoch until);
+  // Where a curve trained so far may stop, and where its forecast flattens out.
+  StopRule stop_rule(Epoch done) const;
+  Epoch stop_of(const CurveAt& at) const;
 
-// Everything that could be trained next, but for new configurations that cannot be listed (see can_be_listed()).
-std::vector<Candidate> listed_candidates(const History& history);
+  // What a configuration still costs to `until`: only the further epochs where the program keeps checkpoints.
+  Cost cost_to(const CurveAt& at, Epoch until) const;
 
-// The greedy horizon within `budget`, running trials being pending. Candidates are those of listed_candidates(); new
-// configurations that cannot be listed are searched in the cube.
-Horizon plan_study(const History& history,
-                   const Models& models,
-                   const std::vector<Candidate>& candidates,
-                   const BapiOptions& options,
-                   Cost budget,
-                   Rng& rng);
+  // Everything that could be trained next, but for new configurations that cannot be listed (see can_be_listed()).
+  std::vector<Candidate> candidates() const;
+
+  // The greedy horizon within `budget`, running trials being pending. `candidates` are those of candidates(); new
+  // configurations that cannot be listed are searched in the cube.
+  Horizon plan(const std::vector<Candidate>& candidates, Cost budget, Rng& rng) const;
+
+ private:
+  std::vector<PendingRun> pending() const;
+
+  const Evidence& evidence_;
+  const Models& models_;
+  PlanOptions options_;
+  double epsilon_;  // tolerance of conservative stops, standardised
+};
+
+// A share of all epochs, rounded, at least one.
+Epoch block_of(const StudySpec& spec, double share);
 
 }  // namespace bapi

@@ -9,7 +9,7 @@ PolicyInfo RandomSearch::info() {
   return {.name = "random", .summary = "uniform configurations, each trained to the last epoch", .options = {}};
 }
 
-RandomSearch::RandomSearch(const PolicySpec& spec) { const OptionReader check_names(spec, info()); }
+RandomSearch::RandomSearch(const PolicySpec& spec) { const OptionReader check_names(spec, {}); }
 
 Decision RandomSearch::ask(const History& history, Rng&) {
   // A run that the budget cut short goes on when the budget is raised, before anything new.

@@ -8,7 +8,7 @@
 #include "bapi/base/error.h"
 #include "bapi/base/nearest.h"
 #include "bapi/policy/asha.h"
-#include "bapi/policy/bapi.h"
+#include "bapi/policy/bapi_options.h"
 #include "bapi/policy/binoculars.h"
 #include "bapi/policy/bms_ei.h"
 #include "bapi/policy/bohb.h"
@@ -38,7 +38,7 @@ const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = [] {
     std::vector<Entry> list;
     for (const std::string& preset : bapi_presets()) {
-      list.push_back({bapi_info(preset), [](const PolicySpec& spec) { return std::make_unique<Bapi>(spec); }});
+      list.push_back({bapi_info(preset), make_bapi});
     }
     list.push_back(entry<FreezeThaw>());
     list.push_back(entry<DyHpo>());

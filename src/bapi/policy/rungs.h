@@ -1,11 +1,18 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "bapi/policy/decision.h"
 #include "bapi/study/history.h"
 
 namespace bapi {
+
+// Of policies that halve: one in eta goes on at each rung.
+struct HalvingOptions {
+  int eta = 3;
+  std::optional<Epoch> min_epoch = {};  // of the lowest rung; default: the study's
+};
 
 // Whether a trial stands at `epoch` or beyond; one whose program ended by itself stands wherever it could have got to.
 bool has_reached(const Trial& trial, Epoch epoch);
@@ -15,6 +22,10 @@ double value_at(const Trial& trial, Epoch epoch);
 
 // `share` of max_epoch, rounded up, from 1 to max_epoch.
 Epoch share_of(double share, Epoch max_epoch);
+
+// The rung after `done` epochs: `first` to begin with, then `ratio` times as many, at least one more; at most
+// max_epoch.
+Epoch next_rung(Epoch done, Epoch first, double ratio, Epoch max_epoch);
 
 // Wait while something runs, otherwise Finish with the reason.
 Decision nothing_to_do(const History& history, std::string reason);

@@ -10,7 +10,7 @@
 #include "bapi/policy/forecasts.h"
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/new_configs.h"
-#include "bapi/policy/options.h"
+#include "bapi/policy/option_table.h"
 #include "bapi/policy/outlook.h"
 #include "bapi/policy/rungs.h"
 
@@ -22,23 +22,11 @@ constexpr int kUniformCandidates = 512;
 
 constexpr double kMinSd = 1e-9;
 
-// Running trials count as if they had reached the end of their segment where the model expects them to be.
-ExactGp with_open_segments(const History& history, const ExactGp& model) {
-  ExactGp gp = model;
-  const StudySpec& spec = history.spec();
-  for (const Trial& trial : history.trials()) {
-    if (!trial.segment) continue;
-    const Rows row = Rows::of_curve(
-        spec.space.encode(trial.config), {trial.segment->until}, spec.epochs.max, static_cast<int>(index(trial.id)));
-    gp.append(row, gp.predict(row).mean);
-  }
-  return gp;
-}
-
-std::vector<Candidate> candidates_of(const History& history, const ExactGp& gp, double best, const Rng& rng) {
-  std::vector<Candidate> candidates = paused_candidates(history);
+std::vector<Candidate> candidates_of(const Evidence& evidence, const Surrogate& model, double best, const Rng& rng) {
+  const History& history = evidence.history();
+  std::vector<Candidate> candidates = paused_candidates(evidence);
   Rng search = rng.fork("new configurations");
-  for (Candidate& candidate : new_configs(history, gp, best, search)) candidates.push_back(std::move(candidate));
+  for (Candidate& candidate : new_configs(evidence, model, best, search)) candidates.push_back(std::move(candidate));
   if (can_be_listed(history.spec())) return candidates;
   Rng uniform = rng.fork("uniform configurations");
   for (int i = 0; i < kUniformCandidates; ++i) {
@@ -53,65 +41,82 @@ Vector deviations(const Moments& moments) {
   return moments.variance.unaryExpr([](double variance) { return std::max(kMinSd, std::sqrt(variance)); });
 }
 
+const OptionTable<StepByStepOptions>& table() {
+  static const auto all = OptionTable<StepByStepOptions>()
+                              .real(
+                                  "rung_ratio",
+                                  [](StepByStepOptions & o) -> auto& { return o.rung_ratio; },
+                                  1.0,
+                                  10.0,
+                                  "epochs of a rung over the one before, 1 being the next epoch")
+                              .integer_or(
+                                  "initial_runs",
+                                  [](StepByStepOptions & o) -> auto& { return o.design.runs; },
+                                  "auto",
+                                  1,
+                                  1000,
+                                  "runs before the first model, auto: parameters + 1")
+                              .real(
+                                  "initial_epochs",
+                                  [](StepByStepOptions & o) -> auto& { return o.design.epochs; },
+                                  0.001,
+                                  1.0,
+                                  "share of all epochs that these, and new runs at first, get")
+                              .real(
+                                  "initial_share",
+                                  [](StepByStepOptions & o) -> auto& { return o.design.budget_share; },
+                                  0.01,
+                                  1.0,
+                                  "of the budget that the initial runs may use");
+  return all;
+}
+
 }  // namespace
 
 Moments StepByStep::Lineup::at(const std::vector<Epoch>& epochs) const {
-  return outlook(gp, candidates, epochs, history.spec().epochs.max, models.fluctuation);
+  return outlook(curves, candidates, epochs, history.spec().epochs.max, models.fluctuation);
 }
 
 Forecast StepByStep::Lineup::forecast(std::size_t candidate, Epoch epoch, double mean, double sd, double target) const {
   const Candidate& c = candidates[candidate];
-  const double variance = gp.predict(Rows::of_curve(c.x, {epoch}, history.spec().epochs.max, c.group)).variance[0];
+  const double variance = curves.predict(Rows::of_curve(c.x, {epoch}, history.spec().epochs.max, c.group)).variance[0];
   const double model_sd = std::sqrt(variance);
   return forecast_of(history,
                      models.scale,
                      {.epoch = epoch,
                       .mean = mean,
                       .sd = sd,
-                      .measured_sd = std::sqrt(model_sd * model_sd + models.gp.parameters().noise),
+                      .measured_sd = models.measured_sd(model_sd),
                       .best = models.best,
                       .target = target});
 }
 
-std::vector<PolicyOptionInfo> StepByStep::common_options() {
-  return {{"rung_ratio", "2", "epochs of a rung over the one before; 1 (the next epoch) to 10"},
-          {"initial_runs", "auto", "runs before the first model; auto (parameters + 1) or 1 to 1000"},
-          {"initial_epochs", "0.1", "share of all epochs that these, and new runs at first, get; 0.001 to 1"},
-          {"initial_share", "0.25", "of the budget that the initial runs may use; 0.01 to 1"}};
-}
+std::vector<PolicyOptionInfo> StepByStep::common_options() { return table().describe({}); }
 
-StepByStep::StepByStep(const PolicySpec& spec, const PolicyInfo& info) {
-  const OptionReader options(spec, info);
-  rung_ratio_ = options.real("rung_ratio", rung_ratio_, 1.0, 10.0);
-  design_.runs = options.integer_or("initial_runs", "auto", 1, 1000).value_or(0);
-  design_.epochs = options.real("initial_epochs", design_.epochs, 0.001, 1.0);
-  design_.budget_share = options.real("initial_share", design_.budget_share, 0.01, 1.0);
-}
-
-Epoch StepByStep::next_rung(const StudySpec& spec, Epoch done) const {
-  const Epoch first = design_.first_rung(spec);
-  if (done < first) return first;
-  const auto grown = static_cast<Epoch>(std::llround(rung_ratio_ * done));
-  return std::min(spec.epochs.max, std::max(done + 1, grown));
-}
+StepByStep::StepByStep(const PolicySpec& spec) : options_(table().read(spec, {})) {}
 
 Decision StepByStep::ask(const History& history, Rng& rng) {
-  if (design_.unfinished(history)) return design_.next(history);
-  if (!has_data(history)) return history.open_segments() > 0 ? Decision(Wait{}) : design_.next(history);
+  if (options_.design.unfinished(history)) return options_.design.next(history);
+  const Evidence evidence(history);
+  if (evidence.curves().empty()) return history.open_segments() > 0 ? Decision(Wait{}) : options_.design.next(history);
 
   Rng stream = rng.fork("models");
-  const Models models = fit_models(history, {}, stream);
-  const ExactGp gp = with_open_segments(history, models.gp);
-  const std::vector<Candidate> candidates = candidates_of(history, gp, models.best, rng);
+  const Models models = fit_models(evidence, {}, stream);
+  const Epoch last = evidence.epochs().max;
+  const std::unique_ptr<CurveSurrogate> curves =
+      models.surrogate->with_pending(pending_at_their_ends(evidence.running(), last));
+  const std::vector<Candidate> candidates = candidates_of(evidence, *curves, models.best, rng);
   if (candidates.empty()) return nothing_to_do(history, kPoolExhausted);
 
   std::vector<Epoch> next;
-  for (const Candidate& candidate : candidates) next.push_back(next_rung(history.spec(), candidate.done));
+  const Epoch first = options_.design.first_rung(history.spec());
+  for (const Candidate& candidate : candidates)
+    next.push_back(next_rung(candidate.done, first, options_.rung_ratio, last));
   Rng draws = rng.fork("score");
-  const Lineup lineup{history, models, gp, candidates, next};
+  const Lineup lineup{history, models, *curves, candidates, next};
   Chosen choice = choose(lineup, draws);
   choice.why.candidates = static_cast<int>(candidates.size());
-  for (Note& note : notes_of(models.fit)) choice.why.notes.push_back(std::move(note));
+  for (Note& note : notes_of(models.surrogate->fit_summary())) choice.why.notes.push_back(std::move(note));
   if (!history.incumbent()) choice.why.forecast.reset();  // there was nothing to predict from
   return train(candidates[choice.candidate], next[choice.candidate], 0.0, std::move(choice.why));
 }

@@ -7,6 +7,11 @@
 
 namespace bapi {
 
+struct StepByStepOptions {
+  InitialDesign design{.budget_share = 0.25};
+  double rung_ratio = 2.0;
+};
+
 // Policies that train one configuration to its next rung and then choose again among all, with the learning-curve model
 // and the initial design of `bapi`. What differs is the score. They do not look at costs.
 class StepByStep : public Policy {
@@ -14,16 +19,16 @@ class StepByStep : public Policy {
   Decision ask(const History& history, Rng& rng) override;
 
  protected:
-  StepByStep(const PolicySpec& spec, const PolicyInfo& info);
+  explicit StepByStep(const PolicySpec& spec);
 
   static std::vector<PolicyOptionInfo> common_options();
 
-  // What there is to choose from. `gp` is the model with running trials standing at their expected values; next[i] is
-  // the rung to which candidate i would be trained.
+  // What there is to choose from. `curves` is the model with running trials standing at their expected values; next[i]
+  // is the rung to which candidate i would be trained.
   struct Lineup {
     const History& history;
     const Models& models;
-    const ExactGp& gp;
+    const CurveSurrogate& curves;
     const std::vector<Candidate>& candidates;
     const std::vector<Epoch>& next;
 
@@ -41,10 +46,7 @@ class StepByStep : public Policy {
   virtual Chosen choose(const Lineup& lineup, Rng& rng) const = 0;
 
  private:
-  Epoch next_rung(const StudySpec& spec, Epoch done) const;
-
-  InitialDesign design_{.budget_share = 0.25};
-  double rung_ratio_ = 2.0;
+  StepByStepOptions options_;
 };
 
 // Freeze-thaw with a random horizon and a random threshold: every decision draws how far ahead to look, h from 1 to the
@@ -53,7 +55,7 @@ class StepByStep : public Policy {
 class FreezeThaw : public StepByStep {
  public:
   static PolicyInfo info();
-  explicit FreezeThaw(const PolicySpec& spec) : StepByStep(spec, info()) {}
+  explicit FreezeThaw(const PolicySpec& spec) : StepByStep(spec) {}
   std::string_view name() const override { return "freeze-thaw"; }
 
  protected:
@@ -65,7 +67,7 @@ class FreezeThaw : public StepByStep {
 class DyHpo : public StepByStep {
  public:
   static PolicyInfo info();
-  explicit DyHpo(const PolicySpec& spec) : StepByStep(spec, info()) {}
+  explicit DyHpo(const PolicySpec& spec) : StepByStep(spec) {}
   std::string_view name() const override { return "dyhpo"; }
 
  protected:

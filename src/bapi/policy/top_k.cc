@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "bapi/policy/fresh.h"
-#include "bapi/policy/options.h"
+#include "bapi/policy/option_table.h"
 #include "bapi/policy/rungs.h"
 
 namespace bapi {
@@ -21,24 +21,38 @@ Cost cost_up_to(const Trial& trial, Epoch rung) {
 
 bool on_its_way(const Trial& trial, Epoch rung) { return trial.segment && trial.curve.last_epoch() < rung; }
 
+const OptionTable<TopKOptions>& table() {
+  static const auto all = OptionTable<TopKOptions>()
+                              .real(
+                                  "epochs",
+                                  [](TopKOptions & o) -> auto& { return o.epochs; },
+                                  0.0,
+                                  1.0,
+                                  "share of all epochs of a short run, 0 being one epoch")
+                              .real(
+                                  "explore",
+                                  [](TopKOptions & o) -> auto& { return o.explore; },
+                                  0.01,
+                                  1.0,
+                                  "share of the budget for short runs");
+  return all;
+}
+
+TopKOptions preset_of(const std::string& name) { return {.epochs = name == kOneEpoch ? 0.0 : 0.1}; }
+
 }  // namespace
 
 std::vector<std::string> TopK::presets() { return {"top-k", kOneEpoch}; }
 
 PolicyInfo TopK::info(const std::string& preset) {
-  const bool one = preset == kOneEpoch;
   return {.name = preset,
-          .summary = one ? "one epoch of many configurations, then the best of them to the end"
+          .summary = preset == kOneEpoch
+                         ? "one epoch of many configurations, then the best of them to the end"
                          : "a tenth of the epochs of many configurations, then the best of them to the end",
-          .options = {{"epochs", one ? "0" : "0.1", "share of all epochs of a short run; 0 (one epoch) to 1"},
-                      {"explore", "0.5", "share of the budget for short runs; 0.01 to 1"}}};
+          .options = table().describe(preset_of(preset))};
 }
 
-TopK::TopK(const PolicySpec& spec) : name_(spec.name) {
-  const OptionReader options(spec, info(spec.name));
-  epochs_ = options.real("epochs", name_ == kOneEpoch ? 0.0 : epochs_, 0.0, 1.0);
-  explore_ = options.real("explore", explore_, 0.01, 1.0);
-}
+TopK::TopK(const PolicySpec& spec) : name_(spec.name), options_(table().read(spec, preset_of(spec.name))) {}
 
 bool TopK::exploring(const History& history, Epoch rung) const {
   Cost spent = 0.0;
@@ -53,12 +67,12 @@ bool TopK::exploring(const History& history, Epoch rung) const {
     }
   }
   const Cost mean = done > 0 ? spent / done : 0.0;
-  return spent + (running + 1) * mean <= explore_ * history.budget().total();
+  return spent + (running + 1) * mean <= options_.explore * history.budget().total();
 }
 
 Decision TopK::ask(const History& history, Rng&) {
   const EpochRange epochs = history.spec().epochs;
-  const Epoch rung = std::max(epochs.min, share_of(epochs_, epochs.max));
+  const Epoch rung = std::max(epochs.min, share_of(options_.epochs, epochs.max));
   const Trial* best = nullptr;
   for (const Trial& trial : history.trials()) {
     if (!trial.resumable()) continue;

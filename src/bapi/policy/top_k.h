@@ -4,6 +4,11 @@
 
 namespace bapi {
 
+struct TopKOptions {
+  double epochs = 0.1;   // share of all epochs of a short run
+  double explore = 0.5;  // share of the budget for short runs
+};
+
 // Many short runs, then the best of them to the end: successive halving with two rungs.
 //
 // As in successive halving both rungs get the same: new configurations are trained to a share of the epochs as long as
@@ -25,8 +30,7 @@ class TopK : public Policy {
   bool exploring(const History& history, Epoch rung) const;
 
   std::string name_;
-  double epochs_ = 0.1;   // share of all epochs of a short run
-  double explore_ = 0.5;  // share of the budget for short runs
+  TopKOptions options_;
 };
 
 }  // namespace bapi

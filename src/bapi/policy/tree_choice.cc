@@ -23,13 +23,13 @@ std::optional<TreeChoice> best_root(const History& history,
                                     const FantasyTree& tree,
                                     const Matrix& screen,
                                     const SearchOptions& options) {
-  const NewConfigurations new_configurations(history);
+  const NearestUntried untried(history);
   const Eigen::Index d = screen.rows() / tree.nodes();
   std::optional<TreeChoice> best;
   std::vector<ScoredPoint> found = search_among(objective, screen, {}, options);
   found.resize(std::min(found.size(), static_cast<std::size_t>(options.starts)));
   for (const ScoredPoint& end : found) {
-    const std::optional<Candidate> root = new_configurations.nearest(end.x.head(d));
+    const std::optional<Candidate> root = untried.nearest(end.x.head(d));
     if (!root) continue;
     Vector points = end.x;
     points.head(d) = root->x;

@@ -7,6 +7,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/rng.h"
+#include "bapi/study/macros.h"
 
 namespace bapi {
 namespace {
@@ -31,19 +32,20 @@ Macros macros_of(const StudySpec& spec, const Assignment& assignment) {
 
 std::string expand(std::string_view argument, const Macros& macros) {
   std::string expanded;
-  for (std::size_t begin = argument.find("${"); begin != std::string_view::npos; begin = argument.find("${")) {
-    const std::size_t end = argument.find('}', begin);
-    require(end != std::string_view::npos, fmt::format("command: '{}' has a ${{ without a }}", argument));
-    const std::string_view name = argument.substr(begin + 2, end - begin - 2);
-    const auto macro = macros.find(name);
+  for (const ArgumentPiece& piece : pieces_of(argument)) {
+    if (piece.kind == ArgumentPiece::Kind::text) {
+      expanded += piece.text;
+      continue;
+    }
+    require(piece.kind == ArgumentPiece::Kind::macro, fmt::format("command: '{}' has a ${{ without a }}", argument));
+    const auto macro = macros.find(piece.text);
     require(macro != macros.end(),
             fmt::format("command: ${{{}}} is neither a parameter nor a macro{}",
-                        name,
-                        name == "args" ? " inside an argument; it must be one of its own" : ""));
-    expanded.append(argument.substr(0, begin)).append(macro->second);
-    argument.remove_prefix(end + 1);
+                        piece.text,
+                        piece.text == "args" ? " inside an argument; it must be one of its own" : ""));
+    expanded += macro->second;
   }
-  return expanded.append(argument);
+  return expanded;
 }
 
 void append_flags(const Space& space, const Config& config, std::vector<std::string>& arguments) {

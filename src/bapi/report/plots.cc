@@ -306,7 +306,7 @@ std::string plot_budget(const History& history, std::span<const StoredEvent> eve
   for (const CostKind kind : kCostKinds) {
     const Cost sum = sums[static_cast<std::size_t>(kind)];
     if (sum == 0.0) continue;
-    legend.push_back({.label = fmt::format("{} {:.1f} %", to_string(kind), 100.0 * sum / spent),
+    legend.push_back({.label = fmt::format("{} {:.1f} %", word(kind), 100.0 * sum / spent),
                       .color = color_of(kind),
                       .swatch = LegendEntry::Swatch::square});
   }

@@ -219,6 +219,11 @@ class RecordWriter {
   }
 
   template <typename T>
+  static Cell cell(const Rare<T>& field) {
+    return cell(*field);
+  }
+
+  template <typename T>
   static Cell cell(const std::vector<T>& list) {
     std::vector<Cell> cells;
     for (const T& element : list) cells.push_back(cell(element));

@@ -89,24 +89,6 @@ bool is_charge(const Event& event) {
 
 }  // namespace
 
-std::string_view to_string(CostKind kind) {
-  switch (kind) {
-    case CostKind::epoch:
-      return "epoch";
-    case CostKind::start_up:
-      return word(OverheadKind::start_up);
-    case CostKind::repeat:
-      return word(OverheadKind::repeat);
-    case CostKind::grace:
-      return word(OverheadKind::grace);
-    case CostKind::failed:
-      return word(OverheadKind::failed);
-    case CostKind::ahead:
-      return "ahead";
-  }
-  throw LogicError("unknown kind of cost");
-}
-
 std::vector<Charge> ledger(std::span<const StoredEvent> events) {
   std::vector<Charge> charges;
   std::map<TrialId, Epoch> decided;  // the end of the trial's last segment
@@ -220,7 +202,7 @@ Table trials_table(const History& history, Controller controller) {
 Table ledger_table(std::span<const StoredEvent> events) {
   Table table({"seq", "trial", "epoch", "kind", "cost"});
   for (const Charge& charge : ledger(events)) {
-    table.add({charge.seq, index(charge.trial), charge.epoch, to_string(charge.kind), charge.cost});
+    table.add({charge.seq, index(charge.trial), charge.epoch, word(charge.kind), charge.cost});
   }
   return table;
 }

@@ -23,7 +23,13 @@ namespace bapi {
 enum class CostKind { epoch, start_up, repeat, grace, failed, ahead };
 inline constexpr std::array<CostKind, 6> kCostKinds = {
     CostKind::epoch, CostKind::start_up, CostKind::repeat, CostKind::grace, CostKind::failed, CostKind::ahead};
-std::string_view to_string(CostKind kind);
+template <>
+inline constexpr auto names<CostKind> = NameTable{Name{CostKind::epoch, "epoch"},
+                                                  Name{CostKind::start_up, word(OverheadKind::start_up)},
+                                                  Name{CostKind::repeat, word(OverheadKind::repeat)},
+                                                  Name{CostKind::grace, word(OverheadKind::grace)},
+                                                  Name{CostKind::failed, word(OverheadKind::failed)},
+                                                  Name{CostKind::ahead, "ahead"}};
 
 struct Charge {
   EventSeq seq = 0;

@@ -129,18 +129,6 @@ std::string disc_element(double x, double y, double r, std::string_view color, d
                      opacity);
 }
 
-std::string_view to_string(Anchor anchor) {
-  switch (anchor) {
-    case Anchor::start:
-      return "start";
-    case Anchor::middle:
-      return "middle";
-    case Anchor::end:
-      break;
-  }
-  return "end";
-}
-
 double entry_width(const LegendEntry& entry) { return 24.0 + text_width(entry.label, 12.0) + 18.0; }
 
 // Where each entry goes, from the left edge and from the first line.
@@ -241,7 +229,7 @@ std::string Figure::coordinates(Point point) const { return fmt::format("{:.1f},
 void Figure::line(std::span<const Point> points, const Stroke& stroke) {
   std::string list;
   for (const Point& point : points) {
-    if (drawable(point)) list += (list.empty() ? "" : " ") + coordinates(point);
+    if (drawable(point)) list += fmt::format("{}{}", list.empty() ? "" : " ", coordinates(point));
   }
   if (list.empty()) return;
   body_ += fmt::format(R"(<polyline points="{}" fill="none" stroke="{}" stroke-width="{}" stroke-opacity="{:.2f}")"
@@ -322,7 +310,7 @@ void Figure::text(Point at, Anchor anchor, Side side, const std::string& text, c
       "\n",
       x,
       y,
-      to_string(anchor),
+      word(anchor),
       color,
       style_.paper,
       xml_escaped(text));

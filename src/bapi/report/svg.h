@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bapi/base/names.h"
+
 namespace bapi {
 
 // Diagrams as SVG text: axes, lines, points, bands, bars, a legend. Everything is given in data coordinates; what does
@@ -47,6 +49,9 @@ struct Stroke {
 
 enum class Marker { disc, ring, cross };
 enum class Anchor { start, middle, end };
+template <>
+inline constexpr auto names<Anchor> =
+    NameTable{Name{Anchor::start, "start"}, Name{Anchor::middle, "middle"}, Name{Anchor::end, "end"}};
 enum class Side { above, below };
 
 struct LegendEntry {

@@ -1,6 +1,7 @@
 #include "bapi/report/table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -167,10 +168,8 @@ Fields fields_of(const Config& config, const Space& space) {
 }
 
 Format parse_format(std::string_view text) {
-  if (text == "table") return Format::table;
-  if (text == "json") return Format::json;
-  if (text == "csv") return Format::csv;
-  throw InvalidInput(fmt::format("format '{}' is not one of table, json, csv", text));
+  if (const std::optional<Format> format = value_named<Format>(text)) return *format;
+  throw InvalidInput(fmt::format("format '{}' is not one of {}", text, fmt::join(words<Format>(), ", ")));
 }
 
 void Table::add(std::vector<Cell> row) {
@@ -230,7 +229,7 @@ std::string to_json(const Cell& cell) {
 
 std::string to_text(const Cell& cell) {
   if (cell.is_null()) return "";
-  if (cell.is_string()) return cell.get<std::string>();
+  if (cell.is_string()) return visible_line(cell.get_ref<const std::string&>());
   if (cell.is_number_float()) return short_number(cell.get<double>());
   if (cell.is_array()) return joined(cell, " ", [](const Cell& item) { return to_text(item); });
   if (!cell.is_object()) return cell.dump();

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bapi/base/names.h"
 #include "bapi/space/space.h"
 
 namespace bapi {
@@ -19,6 +20,9 @@ using Fields = Cell::object_t;
 Fields fields_of(const Config& config, const Space& space);
 
 enum class Format { table, json, csv };
+template <>
+inline constexpr auto names<Format> =
+    NameTable{Name{Format::table, "table"}, Name{Format::json, "json"}, Name{Format::csv, "csv"}};
 
 // "table", "json", "csv"; InvalidInput names the three otherwise.
 Format parse_format(std::string_view text);
@@ -52,7 +56,8 @@ std::string render(const Fields& record, Format format);
 // On one line, with a space behind every comma and colon. Bytes that are not text are replaced.
 std::string to_json(const Cell& cell);
 
-// For people: four significant digits, "lr=0.1 units=64" for fields.
+// For people, on one line: four significant digits, "lr=0.1 units=64" for fields, line breaks and other control
+// characters as \n and \x1b.
 std::string to_text(const Cell& cell);
 
 }  // namespace bapi

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
-#include <string_view>
 
+#include "bapi/base/utf8.h"
 #include "bapi/study/spec.h"
 
 namespace bapi {
 
-// Numbers and lengths for people. Files and scripts get all digits; see table.h.
+// Numbers for people, beside the text of bapi/base/utf8.h. Files and scripts get all digits; see table.h.
 
 // Four significant digits, without trailing zeros: 0.9134, 1.2e-05, 12000.
 std::string short_number(double value);
@@ -18,15 +17,5 @@ std::string short_duration(double seconds);
 
 // A cost with its unit: a duration if the unit is the second, else "42 epochs", "3.2 usd".
 std::string short_cost(Cost cost, const BudgetSpec& budget);
-
-// Columns that `text` takes on a terminal: UTF-8 code points, all of them one column wide.
-std::size_t display_width(std::string_view text);
-
-// At most `width` columns of `text`; a cut is marked with "…".
-std::string clipped(std::string_view text, std::size_t width);
-
-// `text` with every byte that is not part of a UTF-8 code point replaced by U+FFFD: what training programs print is not
-// always text, but JSON and XML have to be.
-std::string well_formed(std::string_view text);
 
 }  // namespace bapi

@@ -120,26 +120,33 @@ void validate_range(const std::string& name, double low, double high, Scale scal
           fmt::format("parameters.{}: max = {} with a log1m scale, must be below 1", name, high));
 }
 
+// The first value that stands a second time, or nullptr.
+const Value* repeated(const std::vector<Value>& values) {
+  std::unordered_set<Value> seen;
+  for (const Value& value : values) {
+    if (!seen.insert(value).second) return &value;
+  }
+  return nullptr;
+}
+
 void validate_domain(const std::string& name, const Domain& domain) {
   std::visit(
-      Match{
-          [&](const RealRange& r) {
-            validate_range(name, r.low, r.high, r.scale);
-            require(r.low < r.high, fmt::format("parameters.{}: min = {} is not below max = {}", name, r.low, r.high));
-          },
-          [&](const IntRange& r) {
-            validate_range(name, static_cast<double>(r.low), static_cast<double>(r.high), r.scale);
-            require(r.low <= r.high, fmt::format("parameters.{}: min = {} is above max = {}", name, r.low, r.high));
-          },
-          [&](const Choice& c) {
-            require(!c.options.empty(), fmt::format("parameters.{}: values is an empty list", name));
-            for (std::size_t i = 0; i < c.options.size(); ++i) {
-              require(std::find(c.options.begin(), c.options.begin() + static_cast<std::ptrdiff_t>(i), c.options[i]) ==
-                          c.options.begin() + static_cast<std::ptrdiff_t>(i),
-                      fmt::format("parameters.{}: value {} is listed twice", name, to_text(c.options[i])));
-            }
-          },
-          [](const Constant&) {}},
+      Match{[&](const RealRange& r) {
+              validate_range(name, r.low, r.high, r.scale);
+              require(r.low < r.high,
+                      fmt::format("parameters.{}: min = {} is not below max = {}", name, r.low, r.high));
+            },
+            [&](const IntRange& r) {
+              validate_range(name, static_cast<double>(r.low), static_cast<double>(r.high), r.scale);
+              require(r.low <= r.high, fmt::format("parameters.{}: min = {} is above max = {}", name, r.low, r.high));
+            },
+            [&](const Choice& c) {
+              require(!c.options.empty(), fmt::format("parameters.{}: values is an empty list", name));
+              if (const Value* twice = repeated(c.options)) {
+                throw InvalidInput(fmt::format("parameters.{}: value {} is listed twice", name, to_text(*twice)));
+              }
+            },
+            [](const Constant&) {}},
       domain);
 }
 

@@ -10,14 +10,13 @@ class MemoryStore : public Store {
   explicit MemoryStore(StudySpec spec);
 
   const StudySpec& spec() const override { return spec_; }
-  std::vector<StoredEvent> events(EventSeq after) const override;
-  void append(std::span<const Event> facts, double at, Durability durability) override;
-  bool append_decision(int expected, const Event& decision, double at) override;
+  EventLog read(EventSeq after) const override;
+  bool append(EventSeq last, std::span<const Event> facts, double at, Durability durability) override;
+  bool append_decision(EventSeq last, const Event& decision, double at) override;
 
  private:
   StudySpec spec_;
   std::vector<StoredEvent> events_;
-  int decisions_ = 0;
 };
 
 }  // namespace bapi

@@ -173,8 +173,6 @@ std::string Connection::query_text(const std::string& sql) {
   return query.next() ? std::string(query.text(0)) : std::string();
 }
 
-int Connection::changed_rows() const { return sqlite3_changes(db_.get()); }
-
 void Connection::set_commit_sync(CommitSync sync) {
   if (sync == sync_) return;
   execute(sync == CommitSync::full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");

@@ -80,7 +80,6 @@ class Connection {
   std::int64_t query_integer(const std::string& sql);
   std::string query_text(const std::string& sql);
 
-  int changed_rows() const;  // by the last statement that changed any
   void set_commit_sync(CommitSync sync);
 
   // The bytes of the database as a file in WAL mode.

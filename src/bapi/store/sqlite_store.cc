@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -116,19 +117,14 @@ void require_wal(Connection& db) {
 }
 
 // What is read from the file and makes no sense is damage, not the user's input.
-template <typename Name, typename Read>
-auto reading(const Connection& db, const Name& name, const Read& read) {
-  try {
-    return read();
-  } catch (const InvalidInput& error) {
-    throw StoreError(fmt::format("{}: {} is damaged: {}", db.file().string(), name(), error.what()));
-  }
-}
-
 StudySpec read_spec(Connection& db) {
-  const std::string text = db.query_text("SELECT spec_json FROM study");
-  return reading(
-      db, [] { return "the specification"; }, [&] { return decode_spec(text); });
+  try {
+    return decode_spec(db.query_text("SELECT spec_json FROM study"));
+  } catch (const NewerFormat& error) {
+    throw StoreError(fmt::format("{}: the specification: {}", db.file().string(), error.what()));
+  } catch (const InvalidInput& error) {
+    throw StoreError(fmt::format("{}: the specification is damaged: {}", db.file().string(), error.what()));
+  }
 }
 
 std::string image_of_new_study(const std::filesystem::path& file, const StudySpec& spec) {
@@ -172,7 +168,7 @@ struct SqliteStore::Impl {
     insert.emplace(db,
                    "INSERT INTO event (at, kind, trial, epoch, value, cost, payload) "
                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
-    count_decision.emplace(db, "UPDATE study SET decisions = decisions + 1 WHERE decisions = ?1");
+    count_decision.emplace(db, "UPDATE study SET decisions = decisions + 1");
     last.emplace(db, "SELECT max(seq) FROM event");
     select.emplace(db,
                    "SELECT seq, at, kind, trial, epoch, value, cost, payload FROM event WHERE seq > ?1 ORDER BY seq");
@@ -180,11 +176,13 @@ struct SqliteStore::Impl {
 
   void insert_event(const Event& event, double at);
   EventSeq last_seq();
-  StoredEvent read_row();
-  Event event_of_columns(EventSeq seq) const;
+  Event read_event() const;
+  Event event_of_columns() const;
+  void check_lock() const;
 
   Connection db;
   StudySpec spec;
+  const StudyLock* lock = nullptr;
   std::optional<Statement> insert;
   std::optional<Statement> count_decision;
   std::optional<Statement> last;
@@ -213,26 +211,29 @@ EventSeq SqliteStore::Impl::last_seq() {
   return last->next() ? last->integer(0) : 0;
 }
 
-StoredEvent SqliteStore::Impl::read_row() {
-  const EventSeq seq = select->integer(0);
-  const double at = select->number(1);
-  if (select->is_null(7)) return {.seq = seq, .at = at, .event = event_of_columns(seq)};
-  const auto name = [&] { return fmt::format("event {}", seq); };
-  return {.seq = seq, .at = at, .event = reading(db, name, [&] { return decode_event(select->text(7)); })};
+// The row that `select` stands on. InvalidInput if it makes no sense.
+Event SqliteStore::Impl::read_event() const {
+  if (select->is_null(7)) return event_of_columns();
+  return decode_event(select->text(7));
 }
 
-Event SqliteStore::Impl::event_of_columns(EventSeq seq) const {
+Event SqliteStore::Impl::event_of_columns() const {
   const std::string_view kind = select->text(2);
   const TrialId trial{select->integer(3)};
   if (kind == "measured") {
+    const std::int64_t epoch = select->integer(4);
+    require(epoch >= 1 && epoch <= std::numeric_limits<Epoch>::max(), fmt::format("epoch {} cannot be", epoch));
     return Measured{
         .trial = trial,
-        .measurement = {
-            .epoch = static_cast<Epoch>(select->integer(4)), .value = select->number(5), .cost = select->number(6)}};
+        .measurement = {.epoch = static_cast<Epoch>(epoch), .value = select->number(5), .cost = select->number(6)}};
   }
   if (kind == "segment_done") return SegmentDone{.trial = trial};
   if (kind == "program_ended") return ProgramEnded{.trial = trial};
-  throw StoreError(fmt::format("{}: event {} is damaged: it has no payload", db.file().string(), seq));
+  throw InvalidInput("it has no payload");
+}
+
+void SqliteStore::Impl::check_lock() const {
+  if (lock) lock->check_held();
 }
 
 SqliteStore::SqliteStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -258,44 +259,83 @@ SqliteStore SqliteStore::open(const std::filesystem::path& file, Access access) 
   return SqliteStore(std::make_unique<Impl>(file, access));
 }
 
+EventSeq SqliteStore::copy_until(const std::filesystem::path& file, const std::filesystem::path& copy, EventSeq last) {
+  {
+    Connection source(file, OpenMode::read_only);
+    check_schema(source);
+    const std::string target = copy.string();
+    Statement vacuum(source, "VACUUM INTO ?1");
+    vacuum.bind(1, target);
+    vacuum.run();
+  }
+  Connection db(copy, OpenMode::read_write);
+  require_wal(db);
+  db.set_commit_sync(CommitSync::full);
+  Transaction transaction(db);
+  db.execute(fmt::format("CREATE TABLE set_aside AS SELECT * FROM event WHERE seq > {}", last));
+  db.execute(fmt::format("DELETE FROM event WHERE seq > {}", last));
+  db.execute(
+      "UPDATE study SET decisions = "
+      "(SELECT count(*) FROM event WHERE kind IN ('started', 'resumed', 'stopped', 'finished'))");
+  const EventSeq count = db.query_integer("SELECT count(*) FROM set_aside");
+  transaction.commit();
+  return count;
+}
+
+std::string SqliteStore::place() const { return impl_->db.file().string(); }
+
 const StudySpec& SqliteStore::spec() const { return impl_->spec; }
 
 std::int64_t SqliteStore::whole_reads() { return whole_reads_so_far; }
 
-std::vector<StoredEvent> SqliteStore::events(EventSeq after) const {
+void SqliteStore::write_under(const StudyLock& lock) { impl_->lock = &lock; }
+
+EventLog SqliteStore::read(EventSeq after) const {
   if (after <= 0) ++whole_reads_so_far;
-  std::vector<StoredEvent> events;
+  EventLog log;
   EventSeq expected = std::max<EventSeq>(after, 0) + 1;
-  events.reserve(static_cast<std::size_t>(std::clamp<EventSeq>(impl_->last_seq() - expected + 1, 0, kMostReserved)));
+  log.events.reserve(
+      static_cast<std::size_t>(std::clamp<EventSeq>(impl_->last_seq() - expected + 1, 0, kMostReserved)));
   Statement& select = *impl_->select;
   const ResetAtEnd reset(select);
   select.bind(1, after);
   while (select.next()) {
-    events.push_back(impl_->read_row());
-    if (events.back().seq != expected) {
-      throw StoreError(fmt::format("{}: it is damaged: event {} is missing", impl_->db.file().string(), expected));
+    const EventSeq seq = select.integer(0);
+    if (seq != expected) {
+      log.damage = Damage{.seq = expected, .reason = "it is missing"};
+      return log;
+    }
+    try {
+      log.events.push_back({.seq = seq, .at = select.number(1), .event = impl_->read_event()});
+    } catch (const NewerFormat& error) {
+      throw StoreError(fmt::format("{}: event {}: {}", impl_->db.file().string(), seq, error.what()));
+    } catch (const InvalidInput& error) {
+      log.damage = Damage{.seq = seq, .kind = std::string(select.text(2)), .reason = error.what()};
+      return log;
     }
     ++expected;
   }
-  return events;
+  return log;
 }
 
-void SqliteStore::append(std::span<const Event> facts, double at, Durability durability) {
+bool SqliteStore::append(EventSeq last, std::span<const Event> facts, double at, Durability durability) {
   for (const Event& fact : facts) check(!is_decision(fact), "append: a decision goes through append_decision");
-  if (facts.empty()) return;
+  impl_->check_lock();
   impl_->db.set_commit_sync(durability == Durability::power ? CommitSync::full : CommitSync::normal);
   Transaction transaction(impl_->db);
+  if (impl_->last_seq() != last) return false;
   for (const Event& fact : facts) impl_->insert_event(fact, at);
   transaction.commit();
+  return true;
 }
 
-bool SqliteStore::append_decision(int expected, const Event& decision, double at) {
+bool SqliteStore::append_decision(EventSeq last, const Event& decision, double at) {
   check(is_decision(decision), "append_decision: a fact goes through append");
+  impl_->check_lock();
   impl_->db.set_commit_sync(CommitSync::full);
   Transaction transaction(impl_->db);
-  impl_->count_decision->bind(1, std::int64_t{expected});
+  if (impl_->last_seq() != last) return false;
   impl_->count_decision->run();
-  if (impl_->db.changed_rows() == 0) return false;
   impl_->insert_event(decision, at);
   transaction.commit();
   return true;
@@ -303,6 +343,7 @@ bool SqliteStore::append_decision(int expected, const Event& decision, double at
 
 void SqliteStore::update_spec(const StudySpec& spec) {
   const std::string text = encode(spec);
+  impl_->check_lock();
   impl_->db.set_commit_sync(CommitSync::full);
   Transaction transaction(impl_->db);
   Statement update(impl_->db, "UPDATE study SET spec_json = ?1");

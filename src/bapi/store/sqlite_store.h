@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "bapi/store/store.h"
+#include "bapi/store/study_lock.h"
 
 namespace bapi {
 
@@ -18,14 +19,22 @@ class SqliteStore : public Store {
   // StoreError if there is no such file, it is not a study, or it was written by a newer version.
   static SqliteStore open(const std::filesystem::path& file, Access access);
 
+  // A copy of the study at `file` whose log ends with event `last`. What follows is kept in the copy's table set_aside;
+  // returns how many events that are. `copy` must not exist.
+  static EventSeq copy_until(const std::filesystem::path& file, const std::filesystem::path& copy, EventSeq last);
+
   SqliteStore(SqliteStore&&) noexcept;
   SqliteStore& operator=(SqliteStore&&) noexcept;
   ~SqliteStore() override;
 
+  std::string place() const override;
   const StudySpec& spec() const override;
-  std::vector<StoredEvent> events(EventSeq after) const override;
-  void append(std::span<const Event> facts, double at, Durability durability) override;
-  bool append_decision(int expected, const Event& decision, double at) override;
+  EventLog read(EventSeq after) const override;
+  bool append(EventSeq last, std::span<const Event> facts, double at, Durability durability) override;
+  bool append_decision(EventSeq last, const Event& decision, double at) override;
+
+  // From now on every write first makes sure that `lock`, which must outlive the store, is still held.
+  void write_under(const StudyLock& lock);
 
   // How often the log of any study was read from its beginning in this process: opening a study should cost one.
   static std::int64_t whole_reads();

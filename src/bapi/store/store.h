@@ -1,8 +1,11 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
+#include "bapi/base/error.h"
+#include "bapi/study/damage.h"
 #include "bapi/study/event.h"
 #include "bapi/study/spec.h"
 
@@ -16,19 +19,27 @@ enum class Durability {
 
 // The log of one study: its specification and every event since.
 //
-// Events are never changed or deleted; a batch is written whole or not at all; sequence numbers have no gaps.
+// Events are never changed or deleted and numbered 1, 2, 3, ...; a batch is written whole or not at all.
 // Throws StoreError when the store cannot be read or written; after a failed append nothing of it is in the log.
 class Store {
  public:
   virtual ~Store() = default;
 
+  virtual std::string place() const { return "the log"; }  // for messages: where the study is
   virtual const StudySpec& spec() const = 0;
-  virtual std::vector<StoredEvent> events(EventSeq after) const = 0;
 
-  virtual void append(std::span<const Event> facts, double at, Durability durability) = 0;
+  // The events after number `after`, up to the first that cannot be read.
+  virtual EventLog read(EventSeq after) const = 0;
+  std::vector<StoredEvent> events(EventSeq after) const;  // the same; StoreError if one cannot be read
 
-  // Appends only if the log holds exactly `expected` decisions; false if another one came first. Durability::power.
-  virtual bool append_decision(int expected, const Event& decision, double at) = 0;
+  // Append only if the log holds exactly `last` events; false, and nothing is written, if somebody else came first.
+  // A writer that has not seen the whole log cannot say what may follow.
+  virtual bool append(EventSeq last, std::span<const Event> facts, double at, Durability durability) = 0;
+  virtual bool append_decision(EventSeq last, const Event& decision, double at) = 0;  // Durability::power
+
+  // What is said to those who cannot work with a damaged log, or with a log that somebody else writes.
+  StoreError refusal(const Damage& damage) const;
+  StoreError competition() const;
 };
 
 }  // namespace bapi

@@ -2,13 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "bapi/base/error.h"
@@ -71,25 +75,46 @@ std::string complaint(const std::filesystem::path& directory, const StudyLock::H
       holder.pid);
 }
 
+// A process that was killed needs a moment until its locks are free, and longer if it leaves a child behind that has
+// not begun its own program yet. Only the first can be told from a controller that is well by waiting.
+constexpr std::chrono::milliseconds kBetweenLooks{10};
+constexpr int kLooksAtTheLiving = 20;
+constexpr int kLooks = 100;
+
+bool is_gone(const StudyLock::Holder& holder) {
+  return holder.pid > 0 && holder.host == host_name() && ::kill(holder.pid, 0) != 0 && errno == ESRCH;
+}
+
+bool lock_at_once(int fd, const std::filesystem::path& file) {
+  struct flock request = whole_file();
+  if (::fcntl(fd, F_OFD_SETLK, &request) == 0) return true;
+  if (errno != EAGAIN && errno != EACCES) fail(file, "cannot be locked");
+  return false;
+}
+
 }  // namespace
 
 StudyLock StudyLock::take(const std::filesystem::path& directory) {
-  const std::filesystem::path file = lock_file(directory);
+  // Absolute: the controller may change its working directory.
+  const std::filesystem::path file = std::filesystem::absolute(lock_file(directory));
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (fd < 0) fail(file, "cannot be opened");
-  StudyLock lock(fd);
-  struct flock request = whole_file();
-  if (::fcntl(fd, F_OFD_SETLK, &request) != 0) {
-    if (errno != EAGAIN && errno != EACCES) fail(file, "cannot be locked");
-    throw StoreError(complaint(directory, read_holder(fd)));
+  StudyLock lock(fd, file);
+  for (int look = 0; !lock_at_once(fd, file); ++look) {
+    const Holder holder = read_holder(fd);
+    if (look >= kLooks || (look >= kLooksAtTheLiving && !is_gone(holder))) {
+      throw StoreError(complaint(directory, holder));
+    }
+    std::this_thread::sleep_for(kBetweenLooks);
   }
+  lock.check_held();
   write_holder(fd, file);
   return lock;
 }
 
 std::optional<StudyLock::Holder> StudyLock::holder(const std::filesystem::path& directory) {
   const std::filesystem::path file = lock_file(directory);
-  const StudyLock probe(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const StudyLock probe(::open(file.c_str(), O_RDONLY | O_CLOEXEC), file);
   if (probe.fd_ < 0) {
     if (errno == ENOENT) return std::nullopt;
     fail(file, "cannot be opened");
@@ -100,10 +125,23 @@ std::optional<StudyLock::Holder> StudyLock::holder(const std::filesystem::path& 
   return read_holder(probe.fd_);
 }
 
-StudyLock::StudyLock(StudyLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+void StudyLock::check_held() const {
+  struct stat own = {};
+  struct stat there = {};
+  const bool same = ::fstat(fd_, &own) == 0 && ::stat(file_.c_str(), &there) == 0 && own.st_dev == there.st_dev &&
+                    own.st_ino == there.st_ino;
+  if (same) return;
+  throw StoreError(
+      fmt::format("{}: this file was removed or replaced, so that another controller may be running the study. Nothing "
+                  "more is written; run the study again when no other does",
+                  file_.string()));
+}
+
+StudyLock::StudyLock(StudyLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)), file_(std::move(other.file_)) {}
 
 StudyLock& StudyLock::operator=(StudyLock&& other) noexcept {
   std::swap(fd_, other.fd_);
+  std::swap(file_, other.file_);
   return *this;
 }
 

@@ -46,7 +46,7 @@ PlanSummary plan(const StudyView& study, std::optional<int> horizon) {
   require(!horizon || (*horizon >= 1 && *horizon <= kLongestHorizon),
           fmt::format("--horizon {}: expected an integer from 1 to {}", horizon.value_or(0), kLongestHorizon));
   const Insight insight = insight_of(study);
-  return insight.plan(study.history.budget().remaining(), horizon.value_or(insight.options().horizon));
+  return insight.plan(study.history.budget().remaining(), horizon.value_or(insight.options().plan.horizon));
 }
 
 std::optional<Decision> next_decision(const StudyView& study) {

@@ -13,6 +13,7 @@ void tell(const RunOptions& options, const std::string& line) {
 }
 
 StudySummary drive(OpenedStudy study, const RunOptions& options) {
+  study.store.write_under(study.lock);
   const SystemClock clock;
   const StudySpec& spec = study.store.spec();
   const std::unique_ptr<Policy> policy = make_policy(spec.policy);

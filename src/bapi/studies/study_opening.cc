@@ -8,8 +8,8 @@
 #include "bapi/report/text.h"
 #include "bapi/studies/spec_change.h"
 #include "bapi/studies/study_view.h"
-#include "bapi/study/progress.h"
 #include "bapi/study/quantity.h"
+#include "bapi/study/replay.h"
 
 namespace bapi {
 
@@ -44,12 +44,12 @@ Cost total_of(const StudySpec& stored, const std::vector<StoredEvent>& events) {
 // The log of a study that is there, which is read here and nowhere else.
 struct ReadStudy {
   SqliteStore store;
-  std::vector<StoredEvent> events;
+  EventLog log;
 };
 ReadStudy read(const StudyDir& dir) {
   SqliteStore store = SqliteStore::open(dir.database(), Access::read_write);
-  std::vector<StoredEvent> events = store.events(0);
-  return {.store = std::move(store), .events = std::move(events)};
+  EventLog log = store.read(0);
+  return {.store = std::move(store), .log = std::move(log)};
 }
 
 // With what may change as `wanted` has it. The history does not depend on that, so that it is replayed with it at once.
@@ -59,24 +59,26 @@ OpenedStudy adopt(const StudyDir& dir, StudyLock lock, ReadStudy found, const St
   refuse_frozen_changes(dir, change);
   StudySpec updated = wanted;
   updated.budget.limit = stored.budget.limit;  // later totals are events
-  History history = replay(updated, found.events);
-  if (needs_new_budget_event(history, stored, wanted)) {
+  Replay log = replay(updated, std::move(found.log));
+  if (log.damage) throw found.store.refusal(*log.damage);
+  if (needs_new_budget_event(log.history, stored, wanted)) {
     const std::vector<Event> facts = {BudgetChanged{.total = wanted.budget.limit}};
+    const EventSeq last = std::ssize(log.events);
     const double now = SystemClock().now();
-    found.store.append(facts, now, Durability::power);
-    found.events.push_back({.seq = std::ssize(found.events) + 1, .at = now, .event = facts.front()});
-    history.apply(facts.front());
+    if (!found.store.append(last, facts, now, Durability::power)) throw found.store.competition();
+    log.events.push_back({.seq = last + 1, .at = now, .event = facts.front()});
+    log.history.apply(facts.front());
     tell(fmt::format("the budget is {}, of which {} is spent",
                      short_cost(wanted.budget.limit, wanted.budget),
-                     short_cost(history.budget().spent(), wanted.budget)));
+                     short_cost(log.history.budget().spent(), wanted.budget)));
   }
   if (!change.free.empty()) found.store.update_spec(updated);
   for (const std::string& line : change.free) tell("changed " + line);
   return {.dir = dir,
           .lock = std::move(lock),
           .store = std::move(found.store),
-          .events = std::move(found.events),
-          .history = std::move(history)};
+          .events = std::move(log.events),
+          .history = std::move(log.history)};
 }
 
 }  // namespace
@@ -113,7 +115,7 @@ OpenedStudy reopen_study(const StudyDir& dir, const StudyChanges& changes, const
                   "run that again",
                   shown_path(dir.root())));
   StudySpec wanted = found.store.spec();
-  wanted.budget.limit = total_of(wanted, found.events);
+  wanted.budget.limit = total_of(wanted, found.log.events);
   apply(changes, wanted);
   wanted.validate();
   return adopt(dir, std::move(lock), std::move(found), wanted, tell);

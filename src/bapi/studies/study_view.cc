@@ -9,8 +9,7 @@
 #include "bapi/base/nearest.h"
 #include "bapi/store/sqlite_store.h"
 #include "bapi/store/study_lock.h"
-#include "bapi/study/progress.h"
-#include "bapi/study/spec_file.h"
+#include "bapi/studies/study_file.h"
 
 namespace bapi {
 
@@ -81,12 +80,12 @@ StudyView open_study(const std::string& text) {
   // The controller first: one that ends in between has then written all of its events.
   const bool driven = StudyLock::holder(dir.root()).has_value();
   const SqliteStore store = SqliteStore::open(dir.database(), Access::read_only);
-  std::vector<StoredEvent> events = store.events(0);
-  History history = replay(store.spec(), events);
+  Replay log = replay(store.spec(), store.read(0));
   return {.dir = std::move(dir),
-          .events = std::move(events),
-          .history = std::move(history),
-          .controller = driven ? Controller::present : Controller::absent};
+          .events = std::move(log.events),
+          .history = std::move(log.history),
+          .controller = driven ? Controller::present : Controller::absent,
+          .damage = std::move(log.damage)};
 }
 
 std::string shown_path(const fs::path& path) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct StudyView {
   std::vector<StoredEvent> events;
   History history;
   Controller controller = Controller::absent;
+  std::optional<Damage> damage = {};  // where the log ends for us; events and history are as of before it
 
   const StudySpec& spec() const { return history.spec(); }
 };

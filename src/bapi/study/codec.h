@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "bapi/base/error.h"
 #include "bapi/study/event.h"
 #include "bapi/study/spec.h"
 
@@ -11,6 +12,12 @@ namespace bapi {
 // JSON text of the domain types: what the store keeps and the training programs read. decode(encode(x)) == x for every
 // valid x, doubles to the last bit, NaN and infinities as strings. Malformed text throws InvalidInput that quotes what
 // was found and says what was expected.
+
+// A text of a format that only later versions of this program know.
+class NewerFormat : public InvalidInput {
+ public:
+  using InvalidInput::InvalidInput;
+};
 
 std::string encode(const StudySpec& spec);
 StudySpec decode_spec(std::string_view text);

@@ -105,6 +105,8 @@ template <typename T>
 constexpr int kVersion =
     std::is_same_v<T, TrialStarted> || std::is_same_v<T, TrialResumed> || std::is_same_v<T, TrialStopped> ? 2 : 1;
 
+constexpr int kNewestVersion = 2;
+
 // Reads decisions of version 1.
 class FirstReader {
  public:
@@ -147,7 +149,7 @@ void read_fields(Reader& reader, int version, T& event) {
       FirstReader first(reader);
       fields(first, event);
       // A trial that continues is the one that was looked at: 0.1 did not say so again.
-      std::optional<BlockCheck>& check = event.why.check;
+      Rare<BlockCheck>& check = event.why.check;
       if (check && check->outcome == CheckOutcome::continues) check->trial = event.trial;
       return;
     }
@@ -214,6 +216,7 @@ std::string encode(const Event& event) {
 Event decode_event(std::string_view text) {
   const Path where("event");
   const Json json = codec::parse(text, where);
+  codec::refuse_newer(json, kNewestVersion);
   Reader reader(json, where);
   std::string kind;
   reader("kind", kind);

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <iterator>
 
+#include "bapi/study/codec.h"
+#include "bapi/base/utf8.h"
+
 namespace bapi::codec {
 namespace {
 
@@ -23,15 +26,6 @@ std::optional<double> non_finite_named(const Json& json) {
   if (json == "inf") return std::numeric_limits<double>::infinity();
   if (json == "-inf") return -std::numeric_limits<double>::infinity();
   return std::nullopt;
-}
-
-bool is_utf8(const std::string& text) {
-  try {
-    (void)Json(text).dump();
-    return true;
-  } catch (const Json::type_error&) {
-    return false;
-  }
 }
 
 int hex_digit(char digit) {
@@ -63,6 +57,15 @@ std::string Path::text() const {
 }
 
 std::string quoted(const Json& found) { return shortened(found.dump(-1, ' ', false, Json::error_handler_t::replace)); }
+
+void refuse_newer(const Json& object, int known) {
+  const auto version = object.is_object() ? object.find("version") : object.end();
+  if (version == object.end() || !version->is_number_integer() || *version <= known) return;
+  throw NewerFormat(
+      fmt::format("it was written by a newer bapi (format {}, this program knows up to {}). Upgrade bapi to open it",
+                  version->dump(),
+                  known));
+}
 
 void refuse(const Path& where, const Json& found, std::string_view expected) {
   throw InvalidInput(fmt::format("{}: found {}, expected {}", where.text(), quoted(found), expected));

@@ -16,6 +16,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/names.h"
+#include "bapi/base/rare.h"
 #include "bapi/base/units.h"
 #include "bapi/space/space.h"
 
@@ -42,6 +43,9 @@ class Path {
 std::string quoted(const Json& found);  // shortened; never throws, whatever bytes are inside
 
 [[noreturn]] void refuse(const Path& where, const Json& found, std::string_view expected);
+
+// NewerFormat if the object says that it has a version above `known`.
+void refuse_newer(const Json& object, int known);
 
 Json parse(std::string_view text, const Path& where);
 
@@ -105,6 +109,8 @@ template <typename T>
 struct OptionalTraits : std::false_type {};
 template <typename T>
 struct OptionalTraits<std::optional<T>> : std::true_type {};
+template <typename T>
+struct OptionalTraits<Rare<T>> : std::true_type {};
 
 template <typename T>
 struct MapTraits : std::false_type {};

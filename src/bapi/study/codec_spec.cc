@@ -20,6 +20,7 @@ std::string encode(const StudySpec& spec) {
 StudySpec decode_spec(std::string_view text) {
   const codec::Path where("spec");
   const codec::Json json = codec::parse(text, where);
+  codec::refuse_newer(json, kVersion);
   codec::Reader reader(json, where);
   const codec::Json& version = reader.take("version");
   if (version != kVersion) {

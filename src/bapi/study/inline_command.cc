@@ -8,7 +8,9 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/nearest.h"
+#include "bapi/space/choice.h"
 #include "bapi/study/macros.h"
+#include "bapi/study/names.h"
 #include "bapi/study/scalar.h"
 
 namespace bapi {
@@ -92,6 +94,7 @@ Domain call(const Flag& flag, const std::string& kind, std::vector<Value> values
 
 Domain parse_domain(const Flag& flag) {
   const std::string_view text = trim(flag.domain);
+  if (const auto mistake = text_mistake(text)) fail(flag, *mistake);
   const std::size_t open = text.find('(');
   if (open != std::string_view::npos && text.ends_with(')')) {
     return call(flag, std::string(text.substr(0, open)), split_values(text.substr(open + 1, text.size() - open - 2)));

@@ -9,18 +9,17 @@
 namespace bapi {
 namespace {
 
-constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.-";
-
-std::vector<std::string> known_macros(const std::vector<Param>& params) {
-  std::vector<std::string> known = builtin_macros();
-  for (const Param& param : params) known.push_back(param.name);
-  return known;
+bool is_known(std::string_view name, const std::vector<Param>& params) {
+  const std::vector<std::string>& builtin = builtin_macros();
+  return std::find(builtin.begin(), builtin.end(), name) != builtin.end() ||
+         std::any_of(params.begin(), params.end(), [&](const Param& param) { return param.name == name; });
 }
 
-std::optional<std::string> unknown_macro(const std::string& name, const std::vector<std::string>& known) {
-  if (std::find(known.begin(), known.end(), name) != known.end()) return std::nullopt;
-  const std::string meant = nearest(name, known);
+std::optional<std::string> unknown_macro(std::string_view name, const std::vector<Param>& params) {
+  if (is_known(name, params)) return std::nullopt;
+  std::vector<std::string> known = builtin_macros();
+  for (const Param& param : params) known.push_back(param.name);
+  const std::string meant = nearest(std::string(name), known);
   if (!meant.empty()) return fmt::format("unknown macro ${{{}}}; did you mean ${{{}}}?", name, meant);
   return fmt::format("unknown macro ${{{}}}; expected a parameter or one of {} (there is no shell, and no environment)",
                      name,
@@ -34,30 +33,33 @@ const std::vector<std::string>& builtin_macros() {
   return kNames;
 }
 
-std::optional<std::string> macro_mistake(std::string_view argument, const std::vector<Param>& params) {
-  const std::vector<std::string> known = known_macros(params);
-  for (std::size_t begin = argument.find("${"); begin != std::string_view::npos;
-       begin = argument.find("${", begin + 2)) {
-    const std::size_t end = argument.find('}', begin);
+std::vector<ArgumentPiece> pieces_of(std::string_view argument) {
+  using Kind = ArgumentPiece::Kind;
+  std::vector<ArgumentPiece> pieces;
+  while (!argument.empty()) {
+    const std::size_t begin = std::min(argument.find("${"), argument.size());
+    if (begin > 0) pieces.push_back({Kind::text, argument.substr(0, begin)});
+    argument.remove_prefix(begin);
+    if (argument.empty()) break;
+    const std::size_t end = argument.find('}');
     if (end == std::string_view::npos) {
-      return fmt::format("'{}' is not closed, expected ${{name}}", argument.substr(begin));
+      pieces.push_back({Kind::unclosed, argument});
+      break;
     }
-    const std::string name(argument.substr(begin + 2, end - begin - 2));
-    if (const std::optional<std::string> mistake = unknown_macro(name, known)) return mistake;
-    if (name == "args" && argument != "${args}") return "${args} stands for several arguments and must be alone";
+    pieces.push_back({Kind::macro, argument.substr(2, end - 2)});
+    argument.remove_prefix(end + 1);
   }
-  return std::nullopt;
+  return pieces;
 }
 
-std::optional<std::string> param_name_mistake(std::string_view name) {
-  const bool well_formed = !name.empty() && kLetters.find(name.front()) != std::string_view::npos &&
-                           name.find_first_not_of(kNameCharacters) == std::string_view::npos;
-  if (!well_formed) {
-    return fmt::format("'{}' is no name; expected a letter, then letters, digits, '_', '-' and '.'", name);
-  }
-  const std::vector<std::string>& taken = builtin_macros();
-  if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
-    return fmt::format("the name '{0}' is taken by the macro ${{{0}}}", name);
+std::optional<std::string> macro_mistake(std::string_view argument, const std::vector<Param>& params) {
+  for (const ArgumentPiece& piece : pieces_of(argument)) {
+    if (piece.kind == ArgumentPiece::Kind::text) continue;
+    if (piece.kind == ArgumentPiece::Kind::unclosed) {
+      return fmt::format("'{}' is not closed, expected ${{name}}", piece.text);
+    }
+    if (const std::optional<std::string> mistake = unknown_macro(piece.text, params)) return mistake;
+    if (piece.text == "args" && argument != "${args}") return "${args} stands for several arguments and must be alone";
   }
   return std::nullopt;
 }

@@ -12,11 +12,19 @@ namespace bapi {
 // The ${names} that a command may contain besides those of its parameters.
 const std::vector<std::string>& builtin_macros();
 
+// A piece of an argument: "--lr=${lr}" is the text "--lr=" and the macro "lr".
+struct ArgumentPiece {
+  enum class Kind { text, macro, unclosed };  // unclosed: "${" without a brace behind it, to the end
+  Kind kind = Kind::text;
+  std::string_view text = {};  // part of the argument; of a macro the name alone
+  bool operator==(const ArgumentPiece&) const = default;
+};
+
+// The pieces in their order, none of the texts empty.
+std::vector<ArgumentPiece> pieces_of(std::string_view argument);
+
 // What is wrong with the macros of an argument, for a message: a name that is neither a parameter nor built in, or a
 // brace that is not closed. nullopt if all is well.
 std::optional<std::string> macro_mistake(std::string_view argument, const std::vector<Param>& params);
-
-// What is wrong with the name of a parameter: names become macros, flags, JSON keys and columns. nullopt if it is fine.
-std::optional<std::string> param_name_mistake(std::string_view name);
 
 }  // namespace bapi

@@ -6,12 +6,6 @@
 
 namespace bapi {
 
-History replay(const StudySpec& spec, std::span<const StoredEvent> events) {
-  History history(spec);
-  for (const StoredEvent& stored : events) history.apply(stored.event);
-  return history;
-}
-
 std::optional<Best> best(const History& history) {
   if (!history.incumbent()) return std::nullopt;
   const Trial& trial = history.trial(*history.incumbent());

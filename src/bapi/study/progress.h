@@ -6,15 +6,14 @@
 
 #include "bapi/study/event.h"
 #include "bapi/study/history.h"
+#include "bapi/study/replay.h"
 
 namespace bapi {
 
 // Whether a process is working on the study; the log cannot tell.
 enum class Controller { absent, present };
 
-// What a log adds up to: its state, its best result, and how the best grew with what was spent.
-
-History replay(const StudySpec& spec, std::span<const StoredEvent> events);
+// What a log adds up to besides its history (replay.h): its best result, and how the best grew with what was spent.
 
 // Values are in the user's direction.
 struct Best {

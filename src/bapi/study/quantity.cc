@@ -90,6 +90,20 @@ std::optional<double> duration(std::string_view text) {
   return total;
 }
 
+// Less buys no epoch: the study would end before it has trained anything.
+constexpr double kLeastSeconds = 1e-3;
+
+BudgetSpec of_seconds(double seconds, const std::string& where) {
+  require(!(seconds > 0.0 && seconds < kLeastSeconds),
+          fmt::format("{}: found {} seconds, expected at least a millisecond", where, seconds));
+  return {.limit = seconds};
+}
+
+BudgetSpec of_epochs(double epochs, const std::string& where) {
+  require(!(epochs > 0.0 && epochs < 1.0), fmt::format("{}: found {} epochs, expected at least 1", where, epochs));
+  return {.limit = epochs, .unit = "epochs", .meter = Meter::epochs};
+}
+
 std::string misspelt_unit(const std::string& unit) {
   static const std::vector<std::string> kNames = {"seconds", "minutes", "hours", "days", "epochs"};
   return unit.size() >= kShortestMisspelling ? nearest(unit, kNames) : std::string();
@@ -105,15 +119,15 @@ double parse_duration(std::string_view text, const std::string& where) {
 }
 
 BudgetSpec budget_of(double limit, const std::string& unit, const std::string& where) {
-  if (const std::optional<double> seconds = seconds_per(unit)) return {.limit = limit * *seconds};
-  if (unit == "epoch" || unit == "epochs") return {.limit = limit, .unit = "epochs", .meter = Meter::epochs};
+  if (const std::optional<double> seconds = seconds_per(unit)) return of_seconds(limit * *seconds, where);
+  if (unit == "epoch" || unit == "epochs") return of_epochs(limit, where);
   const std::string meant = misspelt_unit(unit);
   require(meant.empty(), fmt::format("{}: unknown unit '{}'; did you mean '{}'?", where, unit, meant));
   return {.limit = limit, .unit = unit, .meter = Meter::reported};
 }
 
 BudgetSpec parse_budget(std::string_view text, const std::string& where) {
-  if (const std::optional<double> seconds = duration(text)) return {.limit = *seconds};
+  if (const std::optional<double> seconds = duration(text)) return of_seconds(*seconds, where);
   std::string_view rest = text;
   const std::optional<double> limit = take_number(rest);
   const std::string unit(trim(rest));

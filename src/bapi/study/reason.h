@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bapi/base/names.h"
+#include "bapi/base/rare.h"
 #include "bapi/base/units.h"
 
 namespace bapi {
@@ -215,17 +216,18 @@ struct Note {
   bool operator==(const Note&) const = default;
 };
 
+// Small, since a log has one event for every epoch and all of them are kept in memory.
 struct Reason {
   Rule rule = Rule::unstated;
   std::string own_words = {};  // of Rule::own_words
-  std::optional<Forecast> forecast = {};
-  std::optional<Price> price = {};
-  std::optional<Score> score = {};
-  std::optional<RunnerUp> rival = {};
+  Rare<Forecast> forecast = {};
+  Rare<Price> price = {};
+  Rare<Score> score = {};
+  Rare<RunnerUp> rival = {};
   int candidates = 0;  // that were compared; 0 if they were not counted
-  std::optional<PlanOutline> plan = {};
-  std::optional<RungStanding> standing = {};
-  std::optional<BlockCheck> check = {};
+  Rare<PlanOutline> plan = {};
+  Rare<RungStanding> standing = {};
+  Rare<BlockCheck> check = {};
   std::optional<Epoch> shortened_from = {};  // the policy's wish, where the budget pays for fewer epochs
   std::vector<Note> notes = {};
   bool operator==(const Reason&) const = default;

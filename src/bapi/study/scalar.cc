@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <optional>
-#include <utility>
 
 namespace bapi {
 namespace {
@@ -27,22 +25,6 @@ std::optional<Number> parse_number(std::string_view text) {
   return number;
 }
 
-std::optional<double> as_number(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
-  if (const auto* real = std::get_if<double>(&value)) return *real;
-  return std::nullopt;
-}
-
-bool increases(const std::vector<Value>& options) {
-  double last = -std::numeric_limits<double>::infinity();
-  for (const Value& option : options) {
-    const std::optional<double> number = as_number(option);
-    if (!number || !(*number > last)) return false;
-    last = *number;
-  }
-  return true;
-}
-
 }  // namespace
 
 Value parse_scalar(std::string_view text) {
@@ -55,11 +37,6 @@ Value parse_scalar(std::string_view text) {
   if (const auto integer = parse_number<std::int64_t>(text)) return *integer;
   if (const auto real = parse_number<double>(text)) return *real;
   return std::string(text);
-}
-
-Choice choice_of(std::vector<Value> options) {
-  const Choice::Order order = increases(options) ? Choice::Order::ordered : Choice::Order::unordered;
-  return {.options = std::move(options), .order = order};
 }
 
 }  // namespace bapi

@@ -10,7 +10,4 @@ namespace bapi {
 // else a string. Empty, `~` and `null` are std::monostate; an integer beyond 64 bits is a double.
 Value parse_scalar(std::string_view text);
 
-// One of `options`; numbers in increasing order are neighbours of each other.
-Choice choice_of(std::vector<Value> options);
-
 }  // namespace bapi

@@ -6,16 +6,10 @@
 #include <cmath>
 
 #include "bapi/base/error.h"
+#include "bapi/study/names.h"
 
 namespace bapi {
 namespace {
-
-// A name becomes a directory: letters, digits, dot, dash and underscore keep it harmless everywhere.
-bool is_plain_name(const std::string& name) {
-  return !name.empty() && name.front() != '.' && name.front() != '-' &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
-             std::string::npos;
-}
 
 void validate_budget(const BudgetSpec& budget) {
   require(std::isfinite(budget.limit) && budget.limit > 0.0,
@@ -33,8 +27,7 @@ double StudySpec::effective_grace() const {
 }
 
 void StudySpec::validate() const {
-  require(is_plain_name(name),
-          fmt::format("name: \"{}\"; expected letters, digits, '.', '-', '_', beginning with a letter or digit", name));
+  if (const auto mistake = study_name_mistake(name)) throw InvalidInput("name: " + *mistake);
   require(!metric.name.empty(), "metric: the name is empty");
   validate_budget(budget);
   require(!deadline || (std::isfinite(*deadline) && *deadline > 0.0),

@@ -13,6 +13,14 @@ namespace bapi {
 // has a name. Throws InvalidInput with file:line:column, what was found and what was expected; an unknown key is an
 // error that names the nearest known one. The result has passed StudySpec::validate().
 StudySpec parse_study_file(std::string_view text, const std::string& file);
-StudySpec read_study_file(const std::string& path);
+
+// What the header of a recorded table says, in the words of a study file: `metric`, `parameters` and, optionally,
+// `name`.
+struct SpaceAndMetric {
+  std::string name;
+  Space space;
+  Metric metric;
+};
+SpaceAndMetric parse_space_and_metric(std::string_view text, const std::string& file);
 
 }  // namespace bapi

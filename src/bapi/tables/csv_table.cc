@@ -89,7 +89,7 @@ Value value_of(const std::string& text, const Domain& domain, const std::string&
 }
 
 struct Header {
-  StudySpec study;  // budget and epochs are ours to fill in
+  SpaceAndMetric told;
   std::optional<std::string> cost_unit;
 };
 
@@ -109,7 +109,7 @@ std::string unit_of(std::string_view text, const std::string& where) {
 }
 
 Header header_of(const std::vector<Line>& lines, const std::string& file) {
-  Header header;
+  std::optional<std::string> cost_unit;
   std::string yaml;
   std::size_t header_end = 0;
   for (const Line& line : lines) {
@@ -117,7 +117,7 @@ Header header_of(const std::vector<Line>& lines, const std::string& file) {
     const bool of_header = line.text.starts_with("#");
     if (of_header) text = line.text.substr(line.text.starts_with("# ") ? 2 : 1);
     if (text.starts_with(kCostUnit)) {
-      header.cost_unit = unit_of(text.substr(kCostUnit.size()), fmt::format("{}:{}", file, line.number));
+      cost_unit = unit_of(text.substr(kCostUnit.size()), fmt::format("{}:{}", file, line.number));
       text = {};
     }
     yaml += fmt::format("{}\n", text);  // one line for each, so that messages name the right one
@@ -126,8 +126,7 @@ Header header_of(const std::vector<Line>& lines, const std::string& file) {
   yaml.resize(header_end);
   require(!yaml.empty(),
           fmt::format("{}:1: expected a header of lines that begin with '#' and name metric and parameters", file));
-  header.study = parse_study_file(yaml + "budget: 1 epochs\nepochs: {max: 1}\ncommand: [none]\n", file);
-  return header;
+  return {.told = parse_space_and_metric(yaml, file), .cost_unit = std::move(cost_unit)};
 }
 
 struct Columns {
@@ -137,7 +136,7 @@ struct Columns {
   std::optional<std::size_t> cost;
 };
 
-Columns columns_of(const std::vector<std::string>& names, const StudySpec& spec, const std::string& where) {
+Columns columns_of(const std::vector<std::string>& names, const SpaceAndMetric& told, const std::string& where) {
   const auto find = [&](const std::string& name) -> std::optional<std::size_t> {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) return std::nullopt;
@@ -150,12 +149,12 @@ Columns columns_of(const std::vector<std::string>& names, const StudySpec& spec,
     return *column;
   };
   Columns columns;
-  for (const Param& param : spec.space.params()) {
+  for (const Param& param : told.space.params()) {
     columns.params.push_back(std::holds_alternative<Constant>(param.domain) ? find(param.name).value_or(0)
                                                                             : need(param.name));
   }
   columns.epoch = need("epoch");
-  columns.value = need(spec.metric.name);
+  columns.value = need(told.metric.name);
   columns.cost = find("cost");
   return columns;
 }
@@ -187,11 +186,11 @@ double cost_of(const std::string& text, const std::string& where) {
 CurveTable parse_csv_table(std::string_view text, const std::string& file) {
   const std::vector<Line> lines = lines_of(text);
   const Header header = header_of(lines, file);
-  const StudySpec& spec = header.study;
+  const SpaceAndMetric& told = header.told;
   CurveTable table;
-  table.name = spec.name;
-  table.space = spec.space;
-  table.metric = spec.metric;
+  table.name = told.name;
+  table.space = told.space;
+  table.metric = told.metric;
   std::optional<Columns> columns;
   std::size_t width = 0;
   std::map<std::string, std::size_t> row_of;  // the parameters' text -> row
@@ -200,7 +199,7 @@ CurveTable parse_csv_table(std::string_view text, const std::string& file) {
     const std::string where = fmt::format("{}:{}", file, line.number);
     const std::vector<std::string> fields = fields_of(line.text);
     if (!columns) {
-      columns = columns_of(fields, spec, where);
+      columns = columns_of(fields, told, where);
       width = fields.size();
       continue;
     }
@@ -209,7 +208,7 @@ CurveTable parse_csv_table(std::string_view text, const std::string& file) {
     for (const std::size_t column : columns->params) key += fields[column] + '\n';
     const auto [entry, is_new] = row_of.try_emplace(key, table.runs.size());
     if (is_new) {
-      table.configs.push_back(config_of(fields, *columns, spec.space, where));
+      table.configs.push_back(config_of(fields, *columns, told.space, where));
       table.runs.emplace_back();
     }
     CurveTable::Run& run = table.runs[entry->second];

@@ -82,8 +82,6 @@ std::size_t CurveTable::row(const Config& config) const {
 
 CurveTable::Run CurveTable::run_of(const Config& config) const { return at_any ? at_any(config) : runs[row(config)]; }
 
-Cost CurveTable::full_cost(std::size_t row) const { return total_cost(runs[row]); }
-
 Cost CurveTable::mean_full_cost() const {
   const bool known = std::any_of(runs.begin(), runs.end(), is_complete);
   Cost sum = 0.0;

@@ -39,8 +39,6 @@ struct CurveTable {
   std::size_t row(const Config& config) const;  // LogicError if it is not in the table
   Run run_of(const Config& config) const;
 
-  Cost full_cost(std::size_t row) const;  // of the whole run
-
   // Over the complete runs; without any, the mean cost of an epoch times the number of epochs.
   Cost mean_full_cost() const;
 

@@ -290,7 +290,7 @@ CurveTable parse_network_surrogate(std::string_view json,
   table.name = fmt::format("network-{}", options.task);
   table.space = space_of(meta.at("space"));
   table.metric = {.name = "val_accuracy", .goal = Goal::maximize};
-  table.cost_unit = "s";
+  table.cost_unit = std::string("s");
   table.max_epoch = static_cast<Epoch>(meta.at("epochs").whole(1, kMostEpochs));
   Network network(meta, weights);
   const Eigen::Index task = row_of(meta.at("tasks").at(options.task), network);

@@ -77,7 +77,7 @@ CurveTable synthetic_table(const SyntheticOptions& options) {
   CurveTable table;
   table.name = curve_shapes()[static_cast<std::size_t>(options.shape)];
   table.metric = {.name = "accuracy", .goal = Goal::maximize};
-  table.cost_unit = "s";
+  table.cost_unit = std::string("s");
   table.max_epoch = options.epochs;
   std::vector<Param> params;
   for (int j = 0; j < options.dimensions; ++j)

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace bapi {
+
+// Whether `text` means a study that exists rather than a study file.
+bool names_study(const std::string& text);
+
+// Says whether the log of a study can be read to its end, and writes a repaired copy if one is wanted. Returns the
+// exit code: kStoreUnavailable for damage that stays.
+int check_study(const std::string& text, const std::optional<std::string>& copy);
+
+}  // namespace bapi

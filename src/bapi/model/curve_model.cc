@@ -1,0 +1,59 @@
+#include "bapi/model/curve_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bapi/base/error.h"
+
+namespace bapi {
+namespace {
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Of the better half of the curves: bad ones may do what they like.
+double typical_fluctuation(const std::vector<LearningCurve>& all, const ResponseScale& scale) {
+  struct Ranked {
+    const LearningCurve* curve;
+    double best;
+  };
+  std::vector<Ranked> curves;
+  for (const LearningCurve& curve : all) {
+    if (curve.last_epoch() >= 4) curves.push_back({&curve, curve.best()});
+  }
+  std::stable_sort(curves.begin(), curves.end(), [](const Ranked& a, const Ranked& b) { return a.best > b.best; });
+  curves.resize((curves.size() + 1) / 2);
+  std::vector<double> each;
+  for (const Ranked& ranked : curves) {
+    const std::vector<double>& raw = ranked.curve->values;
+    Vector values(std::ssize(raw));
+    for (std::size_t i = 0; i < raw.size(); ++i) values[static_cast<Eigen::Index>(i)] = scale.apply(raw[i]);
+    const double found = bapi::fluctuation(values).value_or(0.0);
+    if (std::isfinite(found)) each.push_back(found);
+  }
+  return each.empty() ? 0.0 : median(std::move(each));
+}
+
+}  // namespace
+
+CurveModel CurveModel::fit(const std::vector<LearningCurve>& curves,
+                           CurveEpochs epochs,
+                           const CurveModelOptions& options,
+                           Rng& rng) {
+  check(!curves.empty(), "curve model: there is nothing to learn from yet");
+  FittedCurves fitted =
+      curve_surrogate(options.surrogate).fit(curve_sources(curves, options.response, epochs.max), epochs, options, rng);
+  const Vector& y = fitted.response.y;
+  return {.surrogate = std::move(fitted.surrogate),
+          .scale = fitted.response.scale,
+          .best = y.maxCoeff(),
+          .range = std::max(1e-12, y.maxCoeff() - clip_level(y)),
+          .fluctuation = typical_fluctuation(curves, fitted.response.scale)};
+}
+
+double CurveModel::measured_sd(double latent_sd) const { return std::sqrt(latent_sd * latent_sd + surrogate->noise()); }
+
+}  // namespace bapi

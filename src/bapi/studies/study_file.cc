@@ -1,0 +1,9 @@
+#include "bapi/studies/study_file.h"
+
+#include "bapi/base/file.h"
+
+namespace bapi {
+
+StudySpec read_study_file(const std::string& path) { return parse_study_file(contents_of(path), path); }
+
+}  // namespace bapi

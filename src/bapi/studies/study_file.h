@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "bapi/study/spec_file.h"
+
+namespace bapi {
+
+// The study file at `path`; see parse_study_file. Throws InvalidInput, also if it cannot be read.
+StudySpec read_study_file(const std::string& path);
+
+}  // namespace bapi
