@@ -3,8 +3,8 @@
 
 The table is the bapi_module(name DEPENDS ...) lines of src/bapi/CMakeLists.txt. Fails on an include that is not in the
 table, on an arrow of the table that no include uses, on a word that numerics must not contain, on an outside library
-seen outside its place, and on a type that namespace bapi has twice. Source files without a test of the same name are
-listed as warnings.
+seen outside its place, on a type that namespace bapi has twice, and on a file of python/core that includes the program.
+Source files without a test of the same name are listed as warnings.
 """
 
 import collections
@@ -29,7 +29,7 @@ FORBIDDEN_IN_NUMERICS = re.compile(r"\b(?:(?:iostream|filesystem|chrono|log\.h|c
 LIBRARIES = {
     "SQLite": ("sqlite3", ["store/"]),
     "yaml-cpp": ("yaml-cpp/", ["study/yaml_fields.cc"]),
-    "nlohmann-json": ("nlohmann/", ["study/codec_", "control/report_parser.cc", "tables/", "compare/run_log.cc"]),
+    "nlohmann-json": ("nlohmann/", ["study/codec_", "control/report_parser.cc", "tables/", "report/table.h", "compare/run_log.cc"]),
     "CLI11": ("CLI/", ["cli/"]),
 }
 
@@ -101,6 +101,15 @@ def check_file(path, text, layers):
     yield from check_words(path, text)
 
 
+def check_python(root, layers):
+    """The extension sits beside the program, not on it: what both need belongs to the library."""
+    for path in sorted((root / "python" / "core").glob("*")):
+        for number, bracket, header in includes(path.read_text()):
+            ours = bracket == '"' and header.startswith("bapi/")
+            if ours and header.split("/")[1] not in layers:
+                yield f"python/core/{path.name}:{number}: {header}: the extension may include the library alone"
+
+
 def check_arrows(layers, used):
     """Every arrow of the table is there because of an include."""
     for module, depends in layers.items():
@@ -157,6 +166,7 @@ def main():
     for path, text in texts.items():
         complaints += check_file(path, text, layers)
     complaints += check_types(texts)
+    complaints += check_python(root, layers)
 
     for path in untested(root, sources):
         print(f"warning: src/bapi/{path} has no tests/{path.with_suffix('')}_test.cc")

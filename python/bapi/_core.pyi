@@ -1,6 +1,6 @@
 """The engine, as the package uses it. Not meant to be used directly."""
 
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 version: str
 
@@ -50,7 +50,9 @@ class Study:
     def decisions(self) -> List[Dict[str, Any]]: ...
     def explain(self, trial: Optional[int] = ...) -> List[Dict[str, Any]]: ...
     def plot(self, kind: str) -> str: ...
-    def plan(self, horizon: int, total: Optional[str] = ...) -> Dict[str, Any]: ...
+    def plan(self, horizon: Optional[int] = ...) -> Dict[str, Any]: ...
+    def what_if(self, budget: str) -> List[Dict[str, Any]]: ...
+    def forecasts(self) -> List[Dict[str, Any]]: ...
     def forecast(self, trial: int) -> Dict[str, Any]: ...
 
 class WorkerMessage:
@@ -86,19 +88,27 @@ def simulate(
     table: str,
     policy: str,
     policy_options: Mapping[str, Any],
-    budget: Union[str, float],
+    budget: str,
     seed: int,
     workers: int,
+    checkpoints: bool,
 ) -> Dict[str, Any]: ...
-def compare(
-    tables: Sequence[str],
-    policies: Sequence[str],
-    seeds: int,
-    budgets: Sequence[str],
-    workers: Sequence[int],
-    charge_overhead: bool,
-    jobs: int,
-    out: str,
-) -> Dict[str, Any]: ...
+
+class ComparisonInput:
+    def __init__(
+        self,
+        *,
+        tables: Sequence[str],
+        policies: Sequence[str],
+        seeds: int,
+        budgets: Sequence[str],
+        workers: Sequence[int],
+        draw: int,
+        checkpoints: bool,
+        charge_overhead: bool,
+        overhead_from: str,
+    ) -> None: ...
+
+def compare(input: ComparisonInput, jobs: int, out: str) -> Dict[str, Any]: ...
 def policies() -> List[Dict[str, Any]]: ...
 def die_with_parent() -> None: ...

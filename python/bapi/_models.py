@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import tempfile
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
@@ -102,11 +103,13 @@ def simulate(
     seed: int = 0,
     workers: int = 1,
     policy_options: Optional[Mapping[str, Any]] = None,
+    checkpoints: bool = True,
 ) -> Dict[str, Any]:
     """Runs a policy against recorded learning curves in simulated time: what `bapi simulate -f json` prints.
 
     `table` is a file (NAME.csv, NAME.bin), a study directory, or made-up curves ("synthetic:crossing,rows=100"). The
-    budget is in the table's unit of cost, or "20full": 20 times the mean cost of a full run.
+    budget is in the table's unit of cost, or "20full": 20 times the mean cost of a full run. Without checkpoints a
+    resumed trial is trained, and paid, from the start again. `end` says why the run ended.
 
     >>> result = simulate("synthetic:power-law,rows=50,epochs=20", "hyperband", budget="5full", seed=1)
     >>> result["spent"] <= result["budget"], result["trials"] > 5
@@ -116,9 +119,10 @@ def simulate(
         os.fspath(table),
         policy,
         dict(policy_options or {}),
-        budget,
+        str(budget),
         whole_number(seed, "seed"),
         whole_number(workers, "workers"),
+        bool(checkpoints),
     )
 
 
@@ -126,10 +130,12 @@ def simulate(
 class Comparison:
     """How policies did against each other: `summary` as `bapi compare -f json` prints it, and the rows behind it."""
 
-    summary: Dict[str, Any]
+    summary: List[Dict[str, Any]]
     runs: Table
     ranks: Table
     curves: Table
+    files: List[pathlib.Path]
+    """What was written to `out`; empty without."""
 
     def __repr__(self) -> str:
         return repr(self.ranks)
@@ -143,9 +149,12 @@ def compare(
     policies: Union[str, Sequence[str]],
     *,
     seeds: int = 10,
-    budgets: Union[str, float, Sequence[Union[str, float]]] = "20full",
+    budgets: Union[str, float, Sequence[Union[str, float]]] = ("5full", "20full"),
     workers: Union[int, Sequence[int]] = 1,
+    draw: int = 1500,
+    checkpoints: bool = True,
     charge_overhead: bool = False,
+    overhead_from: Optional[Path] = None,
     jobs: Optional[int] = None,
     out: Optional[Path] = None,
 ) -> Comparison:
@@ -153,21 +162,33 @@ def compare(
 
     `tables` are named as for `simulate`, and may be directories of them; a policy may have options ("bapi:horizon=8")
     and a label ("far=bapi:horizon=8"). Of everything there may be one or several. With `out`, finished runs are kept
-    there, together with report.html.
+    there, and runs.csv, ranks.csv, curves.csv, report.html and its figures are written to it. `draw` configurations are
+    drawn from surrogate networks; without checkpoints a resumed trial is trained, and paid, from the start again.
+    Decisions cost the time that they take if `charge_overhead` is set, or reproducibly what they took in the comparison
+    that was written to the directory `overhead_from`, where a table's cost is in seconds.
 
     >>> found = compare("synthetic:power-law,rows=30,epochs=9", ["random", "hyperband"], seeds=2, budgets="4full")
     >>> len(found.runs), sorted(row["policy"] for row in found.ranks)
     (4, ['hyperband', 'random'])
     """
+    given = _core.ComparisonInput(
+        tables=[os.fspath(table) for table in _one_or_more(tables)],
+        policies=_one_or_more(policies),
+        seeds=whole_number(seeds, "seeds"),
+        budgets=[str(budget) for budget in _one_or_more(budgets)],
+        workers=[whole_number(count, "workers") for count in _one_or_more(workers)],
+        draw=whole_number(draw, "draw"),
+        checkpoints=bool(checkpoints),
+        charge_overhead=bool(charge_overhead),
+        overhead_from="" if overhead_from is None else os.fspath(overhead_from),
+    )
+    threads = jobs or os.cpu_count() or 1
+    if out is not None:
+        return _result(_core.compare(given, threads, os.fspath(out)))
     with tempfile.TemporaryDirectory(prefix="bapi-") as scratch:
-        record = _core.compare(
-            [os.fspath(table) for table in _one_or_more(tables)],
-            _one_or_more(policies),
-            whole_number(seeds, "seeds"),
-            [str(budget) for budget in _one_or_more(budgets)],
-            [whole_number(count, "workers") for count in _one_or_more(workers)],
-            bool(charge_overhead),
-            jobs or os.cpu_count() or 1,
-            scratch if out is None else os.fspath(out),
-        )
-    return Comparison(record["summary"], Table(record["runs"]), Table(record["ranks"]), Table(record["curves"]))
+        return _result({**_core.compare(given, threads, scratch), "files": []})
+
+
+def _result(record: Dict[str, Any]) -> Comparison:
+    tables = {name: Table(record[name]) for name in ("runs", "ranks", "curves")}
+    return Comparison(record["summary"], **tables, files=[pathlib.Path(file) for file in record["files"]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import os
 import pathlib
@@ -80,44 +81,47 @@ class Plan:
         return html_table(self.runs)
 
 
-def spec_of(
-    *,
-    space: Space,
-    budget: Budget,
-    max_epochs: int,
-    name: str,
-    goal: str = "maximize",
-    metric: str = "value",
-    workers: int = 1,
-    policy: str = "bapi",
-    policy_options: Optional[Mapping[str, Any]] = None,
-    seed: int = 0,
-    deadline: Optional[Budget] = None,
-    min_epochs: int = 1,
-    checkpoints: bool = True,
-    max_failures: int = 10,
-    grace: Budget = 2.0,
-) -> "_core.Spec":
-    """The specification of a study, checked."""
-    return _core.Spec(
-        {
-            "name": name,
-            "space": space_parts(space),
-            "budget": budget,
-            "max_epochs": whole_number(max_epochs, "max_epochs"),
-            "min_epochs": whole_number(min_epochs, "min_epochs"),
-            "goal": goal,
-            "metric": metric,
-            "workers": whole_number(workers, "workers"),
-            "policy": policy,
-            "policy_options": dict(policy_options or {}),
-            "seed": whole_number(seed, "seed"),
-            "deadline": deadline,
-            "checkpoints": bool(checkpoints),
-            "max_failures": whole_number(max_failures, "max_failures"),
-            "grace": grace,
-        }
-    )
+@dataclass(frozen=True)
+class StudyOptions:
+    """The arguments that `bapi.tune` and `bapi.Study` share; `bapi.tune` says what each means."""
+
+    space: Space
+    budget: Budget
+    max_epochs: int
+    storage: Optional[Path] = None
+    goal: str = "maximize"
+    metric: str = "value"
+    workers: int = 1
+    policy: str = "bapi"
+    policy_options: Optional[Mapping[str, Any]] = None
+    seed: int = 0
+    deadline: Optional[Budget] = None
+    min_epochs: int = 1
+    checkpoints: bool = True
+    max_failures: int = 10
+    grace: Budget = 2.0
+
+    @classmethod
+    def among(cls, arguments: Mapping[str, Any]) -> "StudyOptions":
+        """Those of a call, out of all its arguments (`locals()` at its beginning)."""
+        return cls(**{field.name: arguments[field.name] for field in dataclasses.fields(cls)})
+
+    @property
+    def root(self) -> Optional[str]:
+        """The directory of the study; None in memory."""
+        return study_root(self.storage)[0]
+
+    def spec(self) -> "_core.Spec":
+        """The specification of the study, checked."""
+        given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        del given["storage"]
+        for name in ("max_epochs", "min_epochs", "workers", "seed", "max_failures"):
+            given[name] = whole_number(given[name], name)
+        given["name"] = study_root(self.storage)[1]
+        given["space"] = space_parts(self.space)
+        given["policy_options"] = dict(self.policy_options or {})
+        given["checkpoints"] = bool(self.checkpoints)
+        return _core.Spec(given)
 
 
 def study_root(storage: Optional[Path]) -> Tuple[Optional[str], str]:
@@ -130,6 +134,18 @@ def study_root(storage: Optional[Path]) -> Tuple[Optional[str], str]:
     if path.suffix != ".bapi":
         path = path.with_name(path.name + ".bapi")
     return str(path), path.stem
+
+
+def _flat_prediction(run: Dict[str, Any]) -> Dict[str, Any]:
+    """A planned run with its prediction as columns: predicted, low, high."""
+    flat: Dict[str, Any] = {}
+    for name, value in run.items():
+        flat.update(
+            {"predicted": value["mean"], "low": value["low"], "high": value["high"]}
+            if name == "predicted"
+            else {name: value}
+        )
+    return flat
 
 
 def _shown(path: pathlib.Path) -> str:
@@ -187,30 +203,13 @@ class Study:
         max_failures: int = 10,
         grace: Budget = 2.0,
     ) -> None:
-        root, name = study_root(storage)
-        spec = spec_of(
-            space=space,
-            budget=budget,
-            max_epochs=max_epochs,
-            name=name,
-            goal=goal,
-            metric=metric,
-            workers=workers,
-            policy=policy,
-            policy_options=policy_options,
-            seed=seed,
-            deadline=deadline,
-            min_epochs=min_epochs,
-            checkpoints=checkpoints,
-            max_failures=max_failures,
-            grace=grace,
-        )
-        self._take(*_core.Study.drive(spec, root))
+        options = StudyOptions.among(locals())
+        self._take(*_core.Study.drive(options.spec(), options.root))
 
     @classmethod
-    def _driven(cls, spec: "_core.Spec", root: Optional[str]) -> "Study":
+    def _driven(cls, options: StudyOptions) -> "Study":
         study = cls.__new__(cls)
-        study._take(*_core.Study.drive(spec, root))
+        study._take(*_core.Study.drive(options.spec(), options.root))
         return study
 
     def _take(self, core: "_core.Study", notes: List[str]) -> None:
@@ -373,31 +372,34 @@ class Study:
         """A picture: "curves" of all trials, "incumbent" (best value over budget), or "budget" by trial."""
         return Picture(self._core.plot(kind))
 
-    def plan(self, horizon: int = 4) -> Plan:
-        """What the planner would train next with what is left, and what it expects of it."""
-        record = self._core.plan(horizon)
-        return Plan(record["budget"], record["left"], Table(record["runs"]), Table(record["outlook"]))
+    def plan(self, horizon: Optional[int] = None) -> Plan:
+        """What the planner would train next with what is left, and what it expects of it.
+
+        `horizon` is the number of runs to look ahead, 1 to 16; by default that of the study's policy.
+        """
+        record = self._core.plan(None if horizon is None else whole_number(horizon, "horizon"))
+        runs = Table(_flat_prediction(run) for run in record["runs"])
+        return Plan(record["budget"], record["left"], runs, Table(record["outlook"]))
 
     def what_if(self, budget: Budget) -> Table:
         """The best value to be expected with another total ("3h"; a number: seconds) or with more ("+1h").
 
-        One row after each further run: runs, budget (spent in total by then), best, and its 80 % band low to high.
+        What `bapi what-if -f json` prints, one row after each further run (of many every second, fourth, ...): runs,
+        budget (spent in total by then), best, and its 80 % band low to high. Ends when the budget does, or when further
+        runs add hardly anything; the last row is the budget that was asked for.
         """
-        record = self._core.plan(16, str(budget))
-        return Table(
-            {
-                "runs": runs,
-                "budget": record["spent"] + at["cost"],
-                "best": at["mean"],
-                "low": at["low"],
-                "high": at["high"],
-            }
-            for runs, at in enumerate(record["outlook"])
-        )
+        return Table(self._core.what_if(str(budget)))
 
     def forecast(self, trial: int) -> Dict[str, Any]:
-        """How the curve of a trial is expected to go on: stop, cost_to_finish, chance_of_best, course with bands."""
+        """How the curve of a trial is expected to go on: stop, cost_to_finish, chance_of_best, course with bands.
+
+        `rows` is what `bapi forecast STUDY TRIAL -f json` prints, the measured values beside the expected ones.
+        """
         return self._core.forecast(trial)
+
+    def forecasts(self) -> Table:
+        """Every trial that can still grow, the most promising first: what `bapi forecast -f json` prints."""
+        return Table(self._core.forecasts())
 
     def __repr__(self) -> str:
         _, _, best, trials = self._core.progress()

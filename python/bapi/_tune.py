@@ -11,7 +11,7 @@ from . import _core
 from ._progress import Progress, progress_of
 from ._segment import Segment, failure_text
 from ._space import Space
-from ._study import Budget, Path, Study, spec_of, study_root
+from ._study import Budget, Path, Study, StudyOptions
 
 
 class TooManyFailures(_core.Error):
@@ -70,27 +70,10 @@ def tune(
     >>> study.best.value > 0.9
     True
     """
-    root, name = study_root(storage)
-    spec = spec_of(
-        space=space,
-        budget=budget,
-        max_epochs=max_epochs,
-        name=name,
-        goal=goal,
-        metric=metric,
-        workers=workers,
-        policy=policy,
-        policy_options=policy_options,
-        seed=seed,
-        deadline=deadline,
-        min_epochs=min_epochs,
-        checkpoints=checkpoints,
-        max_failures=max_failures,
-        grace=grace,
-    )
+    options = StudyOptions.among(locals())
     if not callable(train):
         raise _core.InvalidInput(f"train: found {train!r}, expected a function that takes a trial")
-    study = Study._driven(spec, root)
+    study = Study._driven(options)
     display = progress_of(study, progress)
     try:
         if workers == 1:

@@ -94,23 +94,30 @@ Config config_of(const py::dict& values, const Space& space) {
 }
 
 py::object to_python(const Cell& cell) {
-  return std::visit(Match{[](std::monostate) -> py::object { return py::none(); },
-                          [](bool flag) -> py::object { return py::bool_(flag); },
-                          [](std::int64_t whole) -> py::object { return py::int_(whole); },
-                          [](std::uint64_t whole) -> py::object { return py::int_(whole); },
-                          [](double number) -> py::object { return py::float_(number); },
-                          [](const std::string& text) -> py::object { return py::str(text); },
-                          [](const Fields& fields) -> py::object {
-                            py::dict record;
-                            for (const auto& [name, value] : fields) record[py::str(name)] = to_python(value);
-                            return record;
-                          },
-                          [](const std::vector<Cell>& list) -> py::object {
-                            py::list items;
-                            for (const Cell& item : list) items.append(to_python(item));
-                            return items;
-                          }},
-                    cell.data);
+  switch (cell.type()) {
+    case Cell::value_t::boolean:
+      return py::bool_(cell.get<bool>());
+    case Cell::value_t::number_integer:
+      return py::int_(cell.get<std::int64_t>());
+    case Cell::value_t::number_unsigned:
+      return py::int_(cell.get<std::uint64_t>());
+    case Cell::value_t::number_float:
+      return py::float_(cell.get<double>());
+    case Cell::value_t::string:
+      return py::str(cell.get_ref<const std::string&>());
+    case Cell::value_t::object: {
+      py::dict record;
+      for (const auto& [name, value] : cell.get_ref<const Fields&>()) record[py::str(name)] = to_python(value);
+      return record;
+    }
+    case Cell::value_t::array: {
+      py::list items;
+      for (const Cell& item : cell) items.append(to_python(item));
+      return items;
+    }
+    default:
+      return py::none();
+  }
 }
 
 py::list to_python(const Table& table) {

@@ -1,16 +1,10 @@
 #include <pybind11/stl.h>
 
 #include "bapi/base/error.h"
-#include "bapi/base/file.h"
 #include "bapi/compare/comparison_tables.h"
-#include "bapi/compare/html_report.h"
-#include "bapi/compare/run_comparison.h"
 #include "bapi/model/curve_forecaster.h"
-#include "bapi/policy/registry.h"
-#include "bapi/studies/policy_input.h"
-#include "bapi/studies/table_input.h"
-#include "bapi/tables/simulate.h"
-#include "bapi/tables/timed_policy.h"
+#include "bapi/studies/compare_policies.h"
+#include "bapi/studies/simulate_policy.h"
 #include "bindings.h"
 #include "convert.h"
 
@@ -60,92 +54,70 @@ py::dict predict(const CurveForecaster& model,
   return record;
 }
 
-py::dict run_simulation(const std::string& table_name,
-                        const std::string& policy_name,
-                        const py::dict& options,
-                        const py::object& budget,
+py::dict run_simulation(const std::string& table,
+                        const std::string& policy,
+                        const py::dict& policy_options,
+                        const std::string& budget,
                         std::uint64_t seed,
-                        int workers) {
-  PolicySpec spec{.name = policy_name};
-  for (const auto& [name, value] : options) {
+                        int workers,
+                        bool checkpoints) {
+  PolicySimulationOptions options{.table = table,
+                                  .policy = {.name = policy},
+                                  .budget = budget,
+                                  .seed = seed,
+                                  .workers = workers,
+                                  .checkpoint = checkpoints ? Checkpoint::kept : Checkpoint::none};
+  for (const auto& [name, value] : policy_options) {
     const auto key = name.cast<std::string>();
-    spec.options[key] = value_of(value, "policy_options." + key);
+    options.policy.options[key] = value_of(value, "policy_options." + key);
   }
-  const auto limit = py::str(budget).cast<std::string>();
-  std::string table_title;
-  SimulationSummary summary;
-  SimulationOptions run{.seed = seed, .workers = workers};
-  double overhead = 0.0;
+  Fields record;
   {
     const FreeGil free;
-    const CurveTable table = load_table(table_name);
-    const std::unique_ptr<Policy> policy = make_policy(spec);
-    const ThreadClock clock;
-    TimedPolicy timed(*policy, clock);
-    run.budget = parse_table_budget(limit).on(table);
-    summary = simulate(table, spec, timed, run);
-    overhead = timed.seconds();
-    table_title = table.name;
+    const PolicySimulation run = simulate_policy(options);
+    record = simulation_record(run);
+    record.emplace_back("end", run.summary.end);
   }
+  return to_python(Cell(std::move(record)));
+}
+
+// The summary of `bapi compare`, the rows of its three tables, and its files.
+py::dict run_compare(const ComparisonInput& input, int jobs, const std::string& out) {
+  ComparisonResult result;
+  {
+    const FreeGil free;
+    result = compare_policies(comparison_of(input), out, {.jobs = jobs});
+  }
+  py::list files;
+  for (const std::filesystem::path& file : result.files) files.append(file.string());
   py::dict record;
-  record["policy"] = spec.name;
-  record["table"] = table_title;
-  record["seed"] = seed;
-  record["budget"] = run.budget;
-  record["spent"] = summary.spent;
-  record["best"] = summary.best;
-  record["regret"] = summary.regret;
-  record["normalised_regret"] = summary.normalised_regret;
-  record["decisions"] = summary.decisions;
-  record["trials"] = summary.trials;
-  record["overhead_seconds"] = overhead;
-  record["end"] = summary.end;
-  record["trajectory"] = summary.trajectory;
+  record["summary"] = to_python(summary_cell(result.rankings));
+  record["runs"] = to_python(runs_table(result.records));
+  record["ranks"] = to_python(ranks_table(result.rankings));
+  record["curves"] = to_python(curves_table(result.curves));
+  record["files"] = files;
   return record;
 }
 
-// What `bapi compare` computes: the summary, and the rows of its three tables.
-py::dict run_compare(const std::vector<std::string>& tables,
-                     const std::vector<std::string>& policy_names,
-                     int seeds,
-                     const std::vector<std::string>& budgets,
-                     const std::vector<int>& workers,
-                     bool charge_overhead,
-                     int jobs,
-                     const std::string& out) {
-  Cell summary;
-  std::optional<Table> runs;
-  std::optional<Table> ranks;
-  std::optional<Table> curves;
-  {
-    const FreeGil free;
-    Comparison comparison;
-    for (const std::string& text : tables) {
-      for (const std::string& source : table_names(text)) comparison.tables.push_back(load_table(source));
-    }
-    for (const std::string& text : policy_names) comparison.policies.push_back(parse_compared_policy(text));
-    comparison.seeds = seeds;
-    for (const std::string& text : budgets) comparison.budgets.push_back(parse_table_budget(text));
-    comparison.workers = workers;
-    comparison.overhead = charge_overhead ? OverheadCharge::measured : OverheadCharge::none;
-    comparison.validate();
-    RunLog log(out, comparison);
-    run_comparison(comparison, log, {.jobs = jobs});
-    const std::vector<RunRecord> records = records_of(comparison, log);
-    const std::vector<Ranking> rankings = rankings_of(comparison, records);
-    const std::vector<AnytimeCurve> anytime = anytime_curves(comparison, records);
-    summary = summary_cell(rankings);
-    runs = runs_table(records);
-    ranks = ranks_table(rankings);
-    curves = curves_table(anytime);
-    replace_file(std::filesystem::path(out) / "report.html", html_report(comparison, rankings, anytime));
-  }
-  py::dict record;
-  record["summary"] = to_python(summary);
-  record["runs"] = to_python(*runs);
-  record["ranks"] = to_python(*ranks);
-  record["curves"] = to_python(*curves);
-  return record;
+ComparisonInput comparison_input(const std::vector<std::string>& tables,
+                                 const std::vector<std::string>& policies,
+                                 int seeds,
+                                 const std::vector<std::string>& budgets,
+                                 const std::vector<int>& workers,
+                                 int draw,
+                                 bool checkpoints,
+                                 bool charge_overhead,
+                                 const std::string& overhead_from) {
+  using Charge = ComparisonInput::Charge;
+  return {.tables = tables,
+          .policies = policies,
+          .seeds = seeds,
+          .budgets = budgets,
+          .workers = workers,
+          .draw = draw,
+          .checkpoint = checkpoints ? Checkpoint::kept : Checkpoint::none,
+          .charge = charge_overhead ? Charge::measured : Charge::none,
+          .overhead_from = overhead_from};
 }
 
 }  // namespace
@@ -168,17 +140,21 @@ void bind_models(py::module_& module) {
              py::arg("policy_options"),
              py::arg("budget"),
              py::arg("seed"),
-             py::arg("workers"));
-  module.def("compare",
-             &run_compare,
-             py::arg("tables"),
-             py::arg("policies"),
-             py::arg("seeds"),
-             py::arg("budgets"),
              py::arg("workers"),
-             py::arg("charge_overhead"),
-             py::arg("jobs"),
-             py::arg("out"));
+             py::arg("checkpoints"));
+  py::class_<ComparisonInput>(module, "ComparisonInput")
+      .def(py::init(&comparison_input),
+           py::kw_only(),
+           py::arg("tables"),
+           py::arg("policies"),
+           py::arg("seeds"),
+           py::arg("budgets"),
+           py::arg("workers"),
+           py::arg("draw"),
+           py::arg("checkpoints"),
+           py::arg("charge_overhead"),
+           py::arg("overhead_from"));
+  module.def("compare", &run_compare, py::arg("input"), py::arg("jobs"), py::arg("out"));
 }
 
 }  // namespace bapi::python

@@ -4,12 +4,15 @@
 #include "bapi/base/error.h"
 #include "bapi/base/file.h"
 #include "bapi/base/match.h"
-#include "bapi/cli/insight_input.h"
 #include "bapi/report/plots.h"
 #include "bapi/report/reasons.h"
 #include "bapi/report/summary.h"
 #include "bapi/report/text.h"
+#include "bapi/studies/forecast.h"
+#include "bapi/studies/plan.h"
+#include "bapi/studies/what_if.h"
 #include "bapi/study/codec.h"
+#include "bapi/study/direction.h"
 #include "bindings.h"
 #include "convert.h"
 #include "segment_record.h"
@@ -22,6 +25,7 @@ namespace py = pybind11;
 namespace {
 
 using FreeGil = py::gil_scoped_release;
+using Log = std::span<const StoredEvent>;
 using bapi::python::to_python;
 
 py::tuple drive(const StudySpec& spec, const std::optional<std::string>& root) {
@@ -92,9 +96,11 @@ py::dict status(StudyHandle& study) {
   Fields record;
   {
     const FreeGil free;
-    const StudyView view = study.view();
-    record = status_record(view.history, view.controller, study.dir() ? best_checkpoint(view.dir, view.history) : "");
-    record.emplace_back("reason", view.history.finish_reason());
+    const Controller controller = study.controller();
+    study.with_history([&](const History& history) {
+      record = status_record(history, controller, study.dir() ? best_checkpoint(*study.dir(), history) : "");
+      record.emplace_back("reason", history.finish_reason());
+    });
   }
   return to_python(Cell(std::move(record)));
 }
@@ -104,7 +110,7 @@ py::dict about(StudyHandle& study) {
   py::dict record;
   record["name"] = spec.name;
   record["metric"] = spec.metric.name;
-  record["goal"] = spec.metric.goal == Goal::maximize ? "maximize" : "minimize";
+  record["goal"] = std::string(word(spec.metric.goal));
   record["unit"] = spec.budget.unit;
   record["min_epochs"] = spec.epochs.min;
   record["max_epochs"] = spec.epochs.max;
@@ -182,21 +188,24 @@ py::tuple progress(StudyHandle& study) {
   return py::make_tuple(spent, total, best, trials);
 }
 
+void require_trial(const History& history, std::int64_t number) {
+  require(number >= 0 && number < std::ssize(history.trials()),
+          fmt::format("there is no trial {}; the study has {}", number, history.trials().size()));
+}
+
 py::dict trial_record(StudyHandle& study, std::int64_t number) {
   std::optional<Trial> trial;
   {
     const FreeGil free;
     study.with_history([&](const History& history) {
-      require(number >= 0 && number < std::ssize(history.trials()),
-              fmt::format("there is no trial {}; the study has {}", number, history.trials().size()));
+      require_trial(history, number);
       trial = history.trial(TrialId{number});
     });
   }
-  const double sign = study.spec().metric.goal == Goal::maximize ? 1.0 : -1.0;
   py::list values;
   py::list costs;
   for (const Measurement& m : trial->curve.points()) {
-    values.append(sign * m.value);
+    values.append(oriented(m.value, study.spec().metric.goal));
     costs.append(m.cost);
   }
   const Controller controller = study.driving() ? Controller::present : Controller::absent;
@@ -217,18 +226,19 @@ py::list listing(StudyHandle& study, Make make) {
   std::optional<Table> table;
   {
     const FreeGil free;
-    table = make(study.view());
+    table = study.with_log(make);
   }
   return to_python(*table);
 }
 
 std::string plot(StudyHandle& study, const std::string& kind) {
   const FreeGil free;
-  const StudyView view = study.view();
-  if (kind == "curves") return plot_curves(view.history);
-  if (kind == "incumbent") return plot_incumbent(view.history, view.events);
-  if (kind == "budget") return plot_budget(view.history, view.events);
-  throw InvalidInput("plot: found \"" + kind + "\", expected \"curves\", \"incumbent\" or \"budget\"");
+  return study.with_log([&](const History& history, std::span<const StoredEvent> events) {
+    if (kind == "curves") return plot_curves(history);
+    if (kind == "incumbent") return plot_incumbent(history, events);
+    if (kind == "budget") return plot_budget(history, events);
+    throw InvalidInput("plot: found \"" + kind + "\", expected \"curves\", \"incumbent\" or \"budget\"");
+  });
 }
 
 py::dict to_python(const Prediction& prediction) {
@@ -239,79 +249,71 @@ py::dict to_python(const Prediction& prediction) {
   return record;
 }
 
-py::dict to_python(const PlanSummary& plan, const Space& space) {
-  py::list runs;
-  for (const PlannedTraining& run : plan.runs) {
-    py::dict record;
-    record["next"] = run.next;
-    record["trial"] = run.trial ? py::object(py::int_(index(*run.trial))) : py::none();
-    record["from"] = run.from;
-    record["until"] = run.until;
-    record["cost"] = run.cost;
-    record["predicted"] = run.value.mean;
-    record["low"] = run.value.low;
-    record["high"] = run.value.high;
-    record["improvement"] = run.improvement;
-    record["config"] = to_python(run.config, space);
-    runs.append(record);
+// As `bapi plan -f json` has it, without the decision of the policy; with the outlook after none, one, ... of the runs.
+py::dict plan_of(StudyHandle& study, std::optional<int> horizon) {
+  std::optional<StudyView> view;
+  PlanSummary summary;
+  {
+    const FreeGil free;
+    view = study.view();
+    summary = plan(*view, horizon);
   }
+  py::dict record = to_python(Cell(plan_record(*view, summary, std::nullopt)));
   py::list outlook;
-  for (const Outlook& at : plan.outlook) {
-    py::dict record = to_python(at.best);
-    record["cost"] = at.cost;
-    outlook.append(record);
+  for (const Outlook& at : summary.outlook) {
+    py::dict row = to_python(at.best);
+    row["cost"] = at.cost;
+    outlook.append(row);
   }
-  py::dict record;
-  record["budget"] = plan.budget;
-  record["left"] = plan.left;
-  record["runs"] = runs;
   record["outlook"] = outlook;
   return record;
 }
 
-// With what is left, or with another total ("3h", "+1h").
-py::dict plan(StudyHandle& study, int horizon, const std::optional<std::string>& total) {
-  std::optional<StudyView> view;
-  PlanSummary summary;
-  Cost spent = 0.0;
+// As `bapi what-if -f json` has it.
+py::list what_if_rows(StudyHandle& study, const std::string& budget) {
+  std::optional<Table> table;
   {
     const FreeGil free;
-    view = study.view();
-    const Budget budget = view->history.budget();
-    spent = budget.spent();
-    Cost left = budget.remaining();
-    if (total) {
-      const Cost wanted = parse_total(*total, *view);
-      require(wanted > spent, fmt::format("{}: {} is spent already", *total, spent));
-      left = wanted - spent - budget.committed();
-    }
-    summary = insight_of(*view).plan(left, horizon);
+    table = what_if_table(what_if(study.view(), budget));
   }
-  py::dict record = to_python(summary, view->spec().space);
-  record["spent"] = spent;
-  return record;
+  return to_python(*table);
 }
 
-py::dict forecast(StudyHandle& study, std::int64_t trial) {
-  CurveForecast forecast;
+// As `bapi forecast -f json` has them.
+py::list forecast_rows(StudyHandle& study) {
+  std::optional<Table> table;
   {
     const FreeGil free;
     const StudyView view = study.view();
-    forecast = insight_of(view).forecast(trial_of(view, trial));
+    table = forecast_table(view, forecast(view, std::nullopt));
+  }
+  return to_python(*table);
+}
+
+// Of one trial; `rows` as `bapi forecast STUDY TRIAL -f json` has them.
+py::dict forecast_record(StudyHandle& study, std::int64_t trial) {
+  CurveForecast found;
+  std::optional<Table> rows;
+  {
+    const FreeGil free;
+    const StudyView view = study.view();
+    found = forecast(view, trial).front();
+    rows = course_table(view, found);
   }
   py::dict record;
   record["trial"] = trial;
-  record["done"] = forecast.done;
-  record["stop"] = forecast.stop;
-  record["cost_to_finish"] = forecast.cost_to_finish;
-  record["chance_of_best"] = forecast.chance_of_best;
+  record["done"] = found.done;
+  record["stop"] = found.stop;
+  record["cost_to_finish"] = found.cost_to_finish;
+  record["chance_of_best"] = found.chance_of_best;
   py::list course;
-  for (std::size_t i = 0; i < forecast.epochs.size(); ++i) {
-    py::dict at = to_python(forecast.curve[i]);
-    at["epoch"] = forecast.epochs[i];
+  for (std::size_t i = 0; i < found.epochs.size(); ++i) {
+    py::dict at = to_python(found.curve[i]);
+    at["epoch"] = found.epochs[i];
     course.append(at);
   }
   record["course"] = course;
+  record["rows"] = to_python(*rows);
   return record;
 }
 
@@ -373,23 +375,32 @@ void bind_reading(py::class_<StudyHandle>& study) {
       .def("trial", &trial_record)
       .def("trials",
            [](StudyHandle& self) {
-             return listing(self, [](const StudyView& v) { return trials_table(v.history, v.controller); });
+             const Controller controller = self.controller();
+             return listing(self, [&](const History& history, Log) { return trials_table(history, controller); });
            })
       .def("ledger",
-           [](StudyHandle& self) { return listing(self, [](const StudyView& v) { return ledger_table(v.events); }); })
-      .def(
-          "decisions",
-          [](StudyHandle& self) { return listing(self, [](const StudyView& v) { return decisions_table(v.events); }); })
+           [](StudyHandle& self) {
+             return listing(self, [](const History&, Log events) { return ledger_table(events); });
+           })
+      .def("decisions",
+           [](StudyHandle& self) {
+             return listing(self, [](const History&, Log events) { return decisions_table(events); });
+           })
       .def(
           "explain",
           [](StudyHandle& self, std::optional<std::int64_t> trial) {
-            const std::optional<TrialId> about = trial ? std::optional(TrialId{*trial}) : std::nullopt;
-            return listing(self, [&](const StudyView& v) { return explanation_table(v.events, v.spec(), about); });
+            return listing(self, [&](const History& history, Log events) {
+              if (trial) require_trial(history, *trial);
+              const std::optional<TrialId> about = trial ? std::optional(TrialId{*trial}) : std::nullopt;
+              return explanation_table(events, history.spec(), about);
+            });
           },
           py::arg("trial") = py::none())
       .def("plot", &plot)
-      .def("plan", &plan, py::arg("horizon"), py::arg("total") = py::none())
-      .def("forecast", &forecast);
+      .def("plan", &plan_of, py::arg("horizon") = py::none())
+      .def("what_if", &what_if_rows, py::arg("budget"))
+      .def("forecasts", &forecast_rows)
+      .def("forecast", &forecast_record, py::arg("trial"));
 }
 
 }  // namespace

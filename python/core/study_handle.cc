@@ -8,6 +8,7 @@
 #include "bapi/store/memory_store.h"
 #include "bapi/store/sqlite_store.h"
 #include "bapi/studies/study_opening.h"
+#include "bapi/study/progress.h"
 
 namespace bapi::python {
 
@@ -18,19 +19,24 @@ std::unique_ptr<StudyHandle> StudyHandle::drive(const StudySpec& spec,
   std::unique_ptr<Policy> policy = make_policy(spec.policy);
   std::unique_ptr<StudyHandle> handle(new StudyHandle);
   handle->owner_ = ::getpid();
+  History history(spec);
   if (root) {
     handle->dir_ = StudyDir(*root);
-    handle->dir_->create();
-    handle->lock_ = StudyLock::take(handle->dir_->root());
-    auto store = std::make_unique<SqliteStore>(
-        open_or_create_study(*handle->dir_, spec, [&](const std::string& line) { notes.push_back(line); }));
+    OpenedStudy study =
+        open_or_create_study(*handle->dir_, spec, [&](const std::string& line) { notes.push_back(line); });
+    handle->lock_ = std::move(study.lock);
+    auto store = std::make_unique<SqliteStore>(std::move(study.store));
     store->write_under(*handle->lock_);
     handle->store_ = std::move(store);
+    handle->events_ = std::move(study.events);
+    history = std::move(study.history);
   } else {
     handle->store_ = std::make_unique<MemoryStore>(spec);
   }
   handle->policy_ = std::move(policy);
-  handle->session_ = std::make_unique<Session>(*handle->store_, *handle->policy_, handle->clock_);
+  handle->session_ = std::make_unique<Session>(
+      *handle->store_, *handle->policy_, handle->clock_, past_of(std::move(history), handle->events_));
+  handle->session_->listen([&events = handle->events_](const StoredEvent& stored) { events.push_back(stored); });
   handle->loop_ = std::make_unique<AskTell>(*handle->session_, handle->clock_);
   return handle;
 }
@@ -78,25 +84,26 @@ TuneSummary StudyHandle::tune(WorkerPool& workers, const TuneOptions& options) {
 
 const History& StudyHandle::history() {
   if (session_) return session_->history();
-  if (!seen_) seen_.emplace(store_->spec());
-  for (const StoredEvent& stored : store_->read(seen_until_).events) {
+  if (!seen_) seen_ = replay(store_->spec(), events_);
+  for (StoredEvent& stored : store_->read(std::ssize(events_)).events) {
     if (seen_->objection(stored.event)) break;  // the study is shown as it was before the damage
     seen_->apply(stored.event);
-    seen_until_ = stored.seq;
+    events_.push_back(std::move(stored));
   }
   return *seen_;
+}
+
+Controller StudyHandle::controller() const {
+  const bool driven = loop_ || (dir_ && StudyLock::holder(dir_->root()).has_value());
+  return driven ? Controller::present : Controller::absent;
 }
 
 StudyView StudyHandle::view() {
   check_process();
   const std::lock_guard guard(mutex_);
-  Replay log = replay(store_->spec(), store_->read(0));
-  const bool driven = loop_ || (dir_ && StudyLock::holder(dir_->root()).has_value());
-  return {.dir = dir_.value_or(StudyDir(".")),
-          .events = std::move(log.events),
-          .history = std::move(log.history),
-          .controller = driven ? Controller::present : Controller::absent,
-          .damage = std::move(log.damage)};
+  const Controller now = controller();  // first: one that ends in between has then written all of its events
+  History seen = history();
+  return {.dir = dir_.value_or(StudyDir(".")), .events = events_, .history = std::move(seen), .controller = now};
 }
 
 void StudyHandle::close() {

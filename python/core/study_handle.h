@@ -42,12 +42,22 @@ class StudyHandle {
     return use(loop());
   }
 
-  // The study as it stands now.
+  // The study as it stands now. Nothing is read twice: who drives a study has it in memory, who looks at one reads what
+  // was written since.
   template <typename Use>
   auto with_history(Use use) {
     check_process();
     const std::lock_guard guard(mutex_);
     return use(history());
+  }
+
+  // The same with the events behind it.
+  template <typename Use>
+  auto with_log(Use use) {
+    check_process();
+    const std::lock_guard guard(mutex_);
+    const History& now = history();
+    return use(now, std::span<const StoredEvent>(events_));
   }
 
   // Runs the study to its end in workers, without keeping other threads from looking at it meanwhile: that is for
@@ -57,8 +67,9 @@ class StudyHandle {
   const StudySpec& spec() const { return store_->spec(); }
   StudyView view();  // a copy, for everything that takes longer
   bool driving() const { return loop_ != nullptr; }
-  void close();    // lets others drive the study; from now on it is only looked at
-  void abandon();  // in a forked child: does not keep the study locked once the parent is gone
+  Controller controller() const;  // whether this process, or any, drives it now
+  void close();                   // lets others drive the study; from now on it is only looked at
+  void abandon();                 // in a forked child: does not keep the study locked once the parent is gone
   const std::optional<StudyDir>& dir() const { return dir_; }
 
  private:
@@ -76,8 +87,8 @@ class StudyHandle {
   std::unique_ptr<Policy> policy_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<AskTell> loop_;
-  std::optional<History> seen_;  // while only looked at
-  EventSeq seen_until_ = 0;
+  std::vector<StoredEvent> events_;  // as far as they were read or written
+  std::optional<History> seen_;      // what they add up to while the study is only looked at
 };
 
 }  // namespace bapi::python

@@ -24,18 +24,18 @@ std::size_t count(const std::string& text, const std::string& what) {
 }
 
 TEST(CriticalDifferenceDiagram, NamesEveryPolicyWithItsRank) {
-  const std::string svg =
-      critical_difference_diagram(ranking_with({1.2, 2.1, 2.7}, 1.0), FigureStyle::of_page(500.0, 0.0));
+  const std::string svg = critical_difference_diagram(
+      ranking_with({1.2, 2.1, 2.7}, 1.0), FigureStyle::of_page(500.0, 0.0), Surroundings::page);
   for (const char* label : {"p0 1.20", "p1 2.10", "p2 2.70", "CD 1.00"}) EXPECT_EQ(count(svg, label), 1u) << label;
 }
 
 TEST(CriticalDifferenceDiagram, DrawsOneBarPerGroup) {
   Ranking ranking = ranking_with({1.2, 2.1, 2.7}, 1.0);
   const FigureStyle style = FigureStyle::of_page(500.0, 0.0);
-  const std::string none = critical_difference_diagram(ranking, style);
+  const std::string none = critical_difference_diagram(ranking, style, Surroundings::page);
   ranking.nemenyi_groups = {{0, 1}, {1, 2}};
   ranking.wilcoxon_groups = {{1, 2}};
-  const std::string three = critical_difference_diagram(ranking, style);
+  const std::string three = critical_difference_diagram(ranking, style, Surroundings::page);
   EXPECT_EQ(count(three, "stroke-width=\"4\""), count(none, "stroke-width=\"4\"") + 3u);
 }
 
@@ -43,7 +43,7 @@ TEST(CriticalDifferenceDiagram, StaysInsideItsWidth) {
   // A difference longer than the line of ranks, and names longer than their room.
   Ranking ranking = ranking_with({1.0, 2.0}, 30.0);
   ranking.standings[0].policy = std::string(80, 'x');
-  const std::string svg = critical_difference_diagram(ranking, FigureStyle::of_page(500.0, 0.0));
+  const std::string svg = critical_difference_diagram(ranking, FigureStyle::of_page(500.0, 0.0), Surroundings::page);
   for (std::size_t at = svg.find("x2=\""); at != std::string::npos; at = svg.find("x2=\"", at + 1)) {
     EXPECT_LE(std::stod(svg.substr(at + 4)), 500.0);
   }

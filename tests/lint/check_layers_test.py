@@ -55,6 +55,11 @@ class CheckLayers(unittest.TestCase):
     def test_nobody_includes_the_program(self):
         self.assert_refused({"store/a.cc": '#include "bapi/cli/b.h"\n'}, "no module 'cli' below store")
 
+    def test_the_python_extension_does_not_include_the_program(self):
+        self.assert_refused({"../../python/core/a.cc": '#include "bapi/cli/b.h"\n'}, "python/core/a.cc:1: bapi/cli/b.h")
+        code, output = check({"../../python/core/a.cc": '#include "bapi/store/s.h"\n#include "convert.h"\n'})
+        self.assertEqual(code, 0, output)
+
     def test_module_outside_the_table_is_refused(self):
         self.assert_refused({"util/a.cc": "\n"}, "module 'util' is not in the layer table")
 

@@ -27,9 +27,30 @@ checkpoint: none
 policy: random
 parameters: {x: {min: 0.0, max: 1.0}}
 YAML
-output=$(cd "$scratch" && build/run_study_file shell.yaml)
+run_study_file() { (cd "$scratch" && build/run_study_file shell.yaml); }
+output=$(run_study_file)
 echo "$output"
+grep -q ': 20 of 20 epochs$' <<< "$output"
 grep -q '^best: trial 0, value 3$' <<< "$output"
+
+# An edited file behaves as with `bapi run`: limits are taken over and told to the programs, what is trained is not.
+sed -i 's/20 epochs/26 epochs/; $a workers: 2\ndeadline: 10m' "$scratch/shell.yaml"
+sed -i 's/-c, .for/-c, '"'"'echo "deadline $BAPI_DEADLINE"; for/' "$scratch/shell.yaml"
+if output=$(run_study_file 2>&1); then exit 1; fi
+echo "$output"
+grep -q 'was begun with another specification' <<< "$output"
+grep -q 'command: ' <<< "$output"
+sed -i 's/echo "deadline $BAPI_DEADLINE"; for/for/' "$scratch/shell.yaml"
+output=$(run_study_file)
+echo "$output"
+grep -q '^changed workers: 2 here, 1 in the study$' <<< "$output"
+grep -q '^changed deadline: 600 s here, none in the study$' <<< "$output"
+grep -q ': 26 of 26 epochs$' <<< "$output"
+
+# The deadline reaches the programs.
+sed -i 's/-c, .for/-c, '"'"'echo "deadline $BAPI_DEADLINE"; for/; $a name: told' "$scratch/shell.yaml"
+run_study_file
+grep -q '^deadline [0-9]' "$scratch/told.bapi/trials/0000/log"
 
 [[ -f $scratch/prefix/share/doc/bapi/LICENSE ]]
 if [[ -x $build/bapi ]]; then

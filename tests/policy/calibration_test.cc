@@ -7,6 +7,7 @@
 
 #include "bapi/math/normal.h"
 #include "bapi/policy/registry.h"
+#include "bapi/study/progress.h"
 #include "bapi/tables/simulate.h"
 #include "tests/support/tables.h"
 
@@ -72,7 +73,7 @@ TEST(Calibration, CountsShareOfOutcomesWithinTheirBands) {
     add(Measured{TrialId{i}, {1, reached[static_cast<std::size_t>(i)], i < 2 ? 1.0 : 4.0}});
     add(SegmentDone{TrialId{i}});
   }
-  const Calibration result = calibration(spec, events);
+  const Calibration result = calibration(replay(spec, events), events);
   EXPECT_EQ(result.value.count, 4);
   EXPECT_EQ(result.value.within_50, 0.5);   // 0 and 0.6 standard deviations
   EXPECT_EQ(result.value.within_80, 0.75);  // and 1.2
@@ -93,14 +94,14 @@ TEST(Calibration, CountsRunsThatWereGivenUpWhereTheirCurvesAreKnown) {
     add(Measured{TrialId{i}, {1, 0.1, 1.0}});
     add(SegmentDone{TrialId{i}});
   }
-  EXPECT_EQ(calibration(spec, events).value.count, 0);
+  EXPECT_EQ(calibration(replay(spec, events), events).value.count, 0);
   // The first comes out as predicted, the second far above, the third crashes before its epoch.
   const auto curve_of = [&](const Config& config) -> std::vector<double> {
     if (config == spec.pool[0]) return {0.1, 0.5, 0.4, 0.9};
     if (config == spec.pool[1]) return {0.1, 0.5, 0.9, 0.9};
     return {0.1, std::numeric_limits<double>::quiet_NaN()};
   };
-  const Coverage coverage = calibration(spec, events, curve_of).value;
+  const Coverage coverage = calibration(replay(spec, events), events, curve_of).value;
   EXPECT_EQ(coverage.count, 2);
   EXPECT_EQ(coverage.within_50, 0.5);
   EXPECT_EQ(coverage.within_95, 0.5);

@@ -13,27 +13,7 @@ using nlohmann::json;
 
 History sample_history() { return replay(sample_spec(), sample_log().events()); }
 
-TEST(Best, IsTheIncumbentWithItsBestEpochNotItsLast) {
-  const std::optional<Best> found = best(sample_history());
-  ASSERT_TRUE(found);
-  EXPECT_EQ(index(found->trial), 1);
-  EXPECT_EQ(found->epoch, 2);
-  EXPECT_EQ(found->value, 0.9);
-  EXPECT_EQ(found->config, sample_config(0.01, 64));
-}
-
-TEST(Best, IsInTheUsersDirectionWhenMinimizing) {
-  const std::optional<Best> found = best(replay(sample_spec(Goal::minimize), sample_log().events()));
-  ASSERT_TRUE(found);
-  EXPECT_EQ(index(found->trial), 0);
-  EXPECT_EQ(found->epoch, 1);
-  EXPECT_EQ(found->value, 0.5);
-}
-
-TEST(Best, DoesNotExistBeforeTheFirstReport) {
-  EXPECT_FALSE(best(History(sample_spec())));
-  EXPECT_TRUE(best_cell(History(sample_spec()), "").empty());
-}
+TEST(BestCell, DoesNotExistBeforeTheFirstReport) { EXPECT_TRUE(best_cell(History(sample_spec()), "").is_null()); }
 
 TEST(Ledger, AddsUpToWhatWasSpentToTheLastBit) {
   Cost sum = 0.0;
@@ -62,19 +42,6 @@ TEST(Ledger, SumsByKindAndByTrial) {
   const std::vector<Spending> by_trial = spending_by_trial(charges, 3);
   EXPECT_EQ(by_trial[0][static_cast<std::size_t>(CostKind::epoch)], 1.1 + 1.3);
   EXPECT_EQ(by_trial[2][static_cast<std::size_t>(CostKind::epoch)], 0.0);
-}
-
-TEST(IncumbentSteps, AreImprovementsInTheUsersDirectionOverTheCostSoFar) {
-  const std::vector<IncumbentStep> up = incumbent_steps(sample_spec(), sample_log().events());
-  ASSERT_EQ(up.size(), 4u);
-  EXPECT_EQ(up[0].value, 0.5);
-  EXPECT_EQ(up[0].spent, 0.1 + 1.1);
-  EXPECT_EQ(up[3].value, 0.9);
-  EXPECT_EQ(index(up[3].trial), 1);
-
-  const std::vector<IncumbentStep> down = incumbent_steps(sample_spec(Goal::minimize), sample_log().events());
-  ASSERT_EQ(down.size(), 1u);
-  EXPECT_EQ(down[0].value, 0.5);
 }
 
 TEST(Status, HasTheNamesThatScriptsRelyOn) {

@@ -64,8 +64,8 @@ TEST(SpecChange, HowItIsRunIsFree) {
   });
   EXPECT_TRUE(change.frozen.empty());
   EXPECT_EQ(change.free,
-            (std::vector<std::string>{"workers: 4 here, 1 in the study",
-                                      "deadline: 60 s here, none in the study",
+            (std::vector<std::string>{"deadline: 60 s here, none in the study",
+                                      "workers: 4 here, 1 in the study",
                                       "grace: 5 here, 2 in the study",
                                       "report_timeout: 10 here, 3600 in the study",
                                       "max_failures: 3 here, 10 in the study",

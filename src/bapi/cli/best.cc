@@ -5,6 +5,7 @@
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
+#include "bapi/report/summary.h"
 #include "bapi/studies/study_view.h"
 
 namespace bapi {
@@ -15,8 +16,8 @@ int show_best(const ListingArguments& arguments) {
   const Format format = arguments.parsed_format();
   const StudyView study = study_to_show(arguments.study);
   const Cell found = best_cell(study.history, best_checkpoint(study.dir, study.history));
-  if (const Fields* fields = std::get_if<Fields>(&found.data)) {
-    print(render(*fields, format));
+  if (found.is_object()) {
+    print(render(found.get_ref<const Fields&>(), format));
     return kDone;
   }
   if (format == Format::json) print("null\n");

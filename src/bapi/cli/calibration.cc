@@ -12,7 +12,7 @@ namespace {
 int show_calibration(const ListingArguments& arguments) {
   const Format format = arguments.parsed_format();
   const StudyView study = study_to_show(arguments.study);
-  const Calibration result = calibration(study.spec(), study.events);
+  const Calibration result = calibration(study.history, study.events);
   Table table({"predicted", "count", "within_50", "within_80", "within_95"});
   for (const auto& [name, c] : {std::pair{"value", result.value}, std::pair{"cost", result.cost}}) {
     if (c.count > 0) {

@@ -2,14 +2,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
 #include <memory>
 #include <span>
 #include <thread>
 
 #include "bapi/base/error.h"
-#include "bapi/base/file.h"
 #include "bapi/base/number.h"
 #include "bapi/base/split.h"
 #include "bapi/cli/commands.h"
@@ -18,9 +15,7 @@
 #include "bapi/cli/interrupt.h"
 #include "bapi/cli/listing.h"
 #include "bapi/compare/comparison_tables.h"
-#include "bapi/compare/html_report.h"
-#include "bapi/compare/run_comparison.h"
-#include "bapi/studies/policy_input.h"
+#include "bapi/studies/compare_policies.h"
 #include "bapi/studies/table_input.h"
 
 namespace bapi {
@@ -51,52 +46,24 @@ std::vector<std::string> separated(const std::vector<std::string>& lists) {
   return words;
 }
 
-std::vector<CurveTable> load_tables(const CompareArguments& arguments) {
-  TableInputOptions options;
-  options.draw = arguments.draw.value_or(options.draw);
-  std::vector<CurveTable> tables;
-  std::vector<std::string> sources;
-  std::map<std::string, int> bearers;
-  for (const std::string& text : arguments.tables) {
-    for (const std::string& source : table_names(text)) {
-      tables.push_back(load_table(source, options));
-      sources.push_back(source);
-      ++bearers[tables.back().name];
-    }
-  }
-  // Studies and files in different directories may have the same name; where they come from tells them apart.
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    if (bearers[tables[i].name] > 1) tables[i].name = sources[i];
-  }
-  return tables;
-}
-
 int parse_workers(const std::string& text) {
   constexpr std::uint64_t kMostWorkers = 1'000'000;
   return static_cast<int>(parse_whole_number(text, 1, kMostWorkers, "--workers"));
 }
 
-Comparison comparison_of(const CompareArguments& arguments) {
-  Comparison comparison;
-  for (const std::string& text : separated(arguments.policies)) {
-    comparison.policies.push_back(parse_compared_policy(text));
-  }
-  comparison.seeds = arguments.seeds.value_or(comparison.seeds);
-  for (const std::string& text : separated(arguments.budgets)) comparison.budgets.push_back(parse_table_budget(text));
-  if (!arguments.workers.empty()) comparison.workers.clear();
-  for (const std::string& text : separated(arguments.workers)) comparison.workers.push_back(parse_workers(text));
-  require(
-      !arguments.charge_overhead || arguments.overhead_from.empty(),
-      "compare: --charge-overhead charges what decisions take now, --overhead-from what they took before; give one");
-  if (arguments.no_checkpoints) comparison.checkpoint = Checkpoint::none;
-  if (arguments.charge_overhead) comparison.overhead = OverheadCharge::measured;
-  if (!arguments.overhead_from.empty()) {
-    comparison.overhead = OverheadCharge::modelled;
-    comparison.models = overhead_models(arguments.overhead_from, comparison.policies);
-  }
-  comparison.tables = load_tables(arguments);
-  comparison.validate();
-  return comparison;
+ComparisonInput input_of(const CompareArguments& arguments) {
+  ComparisonInput input;
+  input.tables = arguments.tables;
+  input.policies = separated(arguments.policies);
+  input.seeds = arguments.seeds.value_or(input.seeds);
+  if (!arguments.budgets.empty()) input.budgets = separated(arguments.budgets);
+  if (!arguments.workers.empty()) input.workers.clear();
+  for (const std::string& text : separated(arguments.workers)) input.workers.push_back(parse_workers(text));
+  input.draw = arguments.draw.value_or(input.draw);
+  if (arguments.no_checkpoints) input.checkpoint = Checkpoint::none;
+  if (arguments.charge_overhead) input.charge = ComparisonInput::Charge::measured;
+  input.overhead_from = arguments.overhead_from;
+  return input;
 }
 
 std::string rendered(std::span<const Ranking> rankings, Format format) {
@@ -132,43 +99,32 @@ void note_free_tables(const Comparison& comparison) {
                    names.size() > kMostNamed ? ", ..." : ""));
 }
 
+ComparisonResult run_in_view(const Comparison& comparison, const CompareArguments& arguments, int jobs) {
+  const InterruptFlag interrupt;
+  const SystemClock clock;
+  ComparisonView view(clock, terminal_style());
+  return compare_policies(
+      comparison,
+      arguments.out,
+      {.jobs = jobs, .interrupt = interrupt.flag(), .observer = [&](const ComparisonProgress& progress) {
+         if (!arguments.quiet) view.update(progress);
+       }});
+}
+
 int compare(const CompareArguments& arguments) {
   const Format format = parse_format(arguments.format);
   require_all(arguments);
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const int jobs = arguments.jobs.value_or(cores);
   require(jobs >= 1, fmt::format("--jobs {}: must be at least 1", jobs));
-  const Comparison comparison = comparison_of(arguments);
-
+  const Comparison comparison = comparison_of(input_of(arguments));
   note_free_tables(comparison);
-  RunLog log(arguments.out, comparison);
-  const InterruptFlag interrupt;
-  const SystemClock clock;
-  ComparisonEnd end{};
-  {
-    ComparisonView view(clock, terminal_style());
-    end = run_comparison(
-        comparison,
-        log,
-        {.jobs = jobs, .interrupt = interrupt.flag(), .observer = [&](const ComparisonProgress& progress) {
-           if (!arguments.quiet) view.update(progress);
-         }});
-  }
-  if (end == ComparisonEnd::interrupted) {
-    note(fmt::format("interrupted; {} finished runs are kept, the same command goes on from there",
-                     log.finished().size()));
+  const ComparisonResult result = run_in_view(comparison, arguments, jobs);
+  if (result.end == ComparisonEnd::interrupted) {
+    note(fmt::format("interrupted; {} finished runs are kept, the same command goes on from there", result.finished));
     return kInterrupted;
   }
-
-  const std::vector<RunRecord> records = records_of(comparison, log);
-  const std::vector<Ranking> rankings = rankings_of(comparison, records);
-  const std::vector<AnytimeCurve> curves = anytime_curves(comparison, records);
-  const std::filesystem::path out(arguments.out);
-  replace_file(out / "runs.csv", render(runs_table(records), Format::csv));
-  replace_file(out / "ranks.csv", render(ranks_table(rankings), Format::csv));
-  replace_file(out / "curves.csv", render(curves_table(curves), Format::csv));
-  replace_file(out / "report.html", html_report(comparison, rankings, curves));
-  print(rendered(rankings, format));
+  print(rendered(result.rankings, format));
   return kDone;
 }
 
@@ -183,7 +139,8 @@ Command compare_command() {
           "  bapi compare --tables synthetic:crossing synthetic:power-law --policies bapi,hyperband,random --out c\n"
           "  bapi compare --tables runs/*.bapi --policies bapi,far=bapi-4:horizon=8 --seeds 5 --out mine\n"
           "  bapi compare --tables data/INDEX.csv --policies bapi,bohb,asha --budgets 5full,20full --out all\n\n"
-          "Writes runs.csv, ranks.csv, curves.csv and report.html to DIR. Killed or interrupted at any time, the\n"
+          "Writes runs.csv, ranks.csv, curves.csv, report.html and its figures over all tables, ranks.svg and\n"
+          "anytime.svg (numbered for further budgets and workers), to DIR. Killed or interrupted at any time, the\n"
           "same command goes on where it was; tables, policies, seeds, budgets and workers may be added to it.\n"
           "A policy is [LABEL=]NAME[:OPTION=VALUE]...; a budget is as `bapi simulate` takes it.\n"
           "JSON: [{budget, workers, tables, seeds, ranks: [...], duels: [...], friedman: {chi_squared, p, f, f_p},\n"
@@ -209,10 +166,7 @@ Command compare_command() {
         arguments.option("--out", parsed->out, "Required. Directory of the results");
         arguments.flag("-q,--quiet", parsed->quiet, "No progress on standard error");
         arguments.option("-f,--format", parsed->format, "Of the summary: table, json or csv");
-        return [parsed] {
-          if (parsed->budgets.empty()) parsed->budgets = {"5full", "20full"};
-          return compare(*parsed);
-        };
+        return [parsed] { return compare(*parsed); };
       }};
 }
 

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <optional>
+#include <functional>
 
-#include "bapi/cli/study_input.h"
 #include "bapi/report/table.h"
-#include "bapi/store/study_dir.h"
-#include "bapi/study/spec.h"
+#include "bapi/studies/run_study.h"
 
 namespace bapi {
 
@@ -16,12 +14,8 @@ struct ControlOptions {
   Format format = Format::table;  // of the result on standard output
 };
 
-// Runs the study in `dir` until it ends, from its beginning or from where it stands, and prints the result. A study
-// that exists must agree with `spec` in everything but what may change (spec_change.h). Returns the exit code. Throws
-// StoreError if another controller is at work.
-int run_study(const StudyDir& dir, const StudySpec& spec, const ControlOptions& options);
-
-// The same with the specification that the study has, apart from `overrides`.
-int resume_study(const StudyDir& dir, const StudyOverrides& overrides, const ControlOptions& options);
+// Runs a study with a display on standard error and Ctrl-C as its interrupt, and prints the result. `run` is run_study
+// or resume_study. Returns the exit code.
+int run_to_end(const std::function<StudySummary(const RunOptions&)>& run, const ControlOptions& options);
 
 }  // namespace bapi

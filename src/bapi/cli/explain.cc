@@ -2,9 +2,10 @@
 
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
-#include "bapi/cli/insight_input.h"
 #include "bapi/cli/listing.h"
+#include "bapi/cli/study_and_trial.h"
 #include "bapi/report/reasons.h"
+#include "bapi/studies/study_insight.h"
 
 namespace bapi {
 namespace {

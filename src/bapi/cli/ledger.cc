@@ -5,6 +5,7 @@
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
+#include "bapi/report/summary.h"
 #include "bapi/report/text.h"
 #include "bapi/studies/study_view.h"
 

@@ -169,9 +169,13 @@ LiveView::LiveView(const StudySpec& spec, const Clock& clock, TerminalStyle styl
   write_error("\x1b[?25l");
 }
 
-LiveView::~LiveView() { write_error("\x1b[?25h"); }
+// The result that follows says everything once more.
+LiveView::~LiveView() {
+  draw({}, terminal_size().columns);
+  write_error("\x1b[?25h");
+}
 
-void LiveView::event(const Event& event) {
+void LiveView::remember(const Event& event) {
   const bool interesting =
       is_decision(event) || std::holds_alternative<TrialFailed>(event) || std::holds_alternative<ProgramEnded>(event);
   if (!interesting) return;
@@ -194,7 +198,13 @@ std::optional<double> LiveView::seconds_left(const Session& session, const Evalu
   return bapi::seconds_left(session.history(), running, {.started_at = session.started_at(), .now = clock_.now()});
 }
 
-void LiveView::update(const Session& session, const Evaluator& evaluator) {
+void LiveView::update(const RunUpdate& update) {
+  if (update.event) {
+    remember(*update.event);
+    return;
+  }
+  const Session& session = update.session;
+  const Evaluator& evaluator = update.evaluator;
   if (!spent_at_start_) spent_at_start_ = session.history().budget().spent();
   const double now = clock_.now();
   if (now - last_draw_ < kSecondsPerFrame && !session.history().finished()) return;
@@ -224,8 +234,5 @@ void LiveView::draw(const std::vector<std::string>& lines, std::size_t columns) 
   frame += "\x1b[J\x1b[?2026l";
   write_error(frame);
 }
-
-// The result that follows says everything once more.
-void LiveView::finish() { draw({}, terminal_size().columns); }
 
 }  // namespace bapi

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bapi/base/clock.h"
-#include "bapi/cli/progress.h"
+#include "bapi/cli/run_view.h"
 #include "bapi/cli/terminal.h"
 
 namespace bapi {
@@ -28,20 +28,19 @@ std::vector<std::string> live_lines(const History& history,
                                     TerminalStyle style);
 
 // Redraws `live_lines` in place on standard error, at most five times a second.
-class LiveView : public Progress {
+class LiveView : public RunView {
  public:
   LiveView(const StudySpec& spec, const Clock& clock, TerminalStyle style);
-  ~LiveView() override;  // gives the cursor back
+  ~LiveView() override;  // clears the lines and gives the cursor back
 
-  void event(const Event& event) override;
-  void update(const Session& session, const Evaluator& evaluator) override;
-  void finish() override;
+  void update(const RunUpdate& update) override;
 
  private:
+  void remember(const Event& event);
   std::optional<double> seconds_left(const Session& session, const Evaluator& evaluator) const;
   void draw(const std::vector<std::string>& lines, std::size_t columns);
 
-  const StudySpec& spec_;
+  const StudySpec spec_;
   const Clock& clock_;
   const TerminalStyle style_;
   const double start_;

@@ -8,7 +8,11 @@
 
 namespace bapi {
 
-void PlainView::event(const Event& event) {
+void PlainView::update(const RunUpdate& update) {
+  if (update.event) show(*update.event);
+}
+
+void PlainView::show(const Event& event) {
   if (const Measured* fact = std::get_if<Measured>(&event)) last_[fact->trial] = fact->measurement;
   if (std::holds_alternative<Measured>(event) || std::holds_alternative<Overhead>(event)) return;
 

@@ -1,14 +1,13 @@
+#include "bapi/studies/plan.h"
+
 #include <fmt/format.h>
 
 #include <memory>
 
-#include "bapi/base/error.h"
 #include "bapi/base/match.h"
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
-#include "bapi/cli/insight_input.h"
 #include "bapi/cli/listing.h"
-#include "bapi/policy/registry.h"
 #include "bapi/report/reasons.h"
 #include "bapi/report/text.h"
 
@@ -19,8 +18,6 @@ struct PlanArguments {
   ListingArguments listing;
   std::optional<int> horizon;
 };
-
-Fields prediction_fields(const Prediction& p) { return {{"mean", p.mean}, {"low", p.low}, {"high", p.high}}; }
 
 Table plan_table(const StudyView& study, const PlanSummary& plan) {
   Table table({"next", "trial", "from", "until", "cost", "predicted", "low", "high", "improvement", "config"});
@@ -37,14 +34,6 @@ Table plan_table(const StudyView& study, const PlanSummary& plan) {
                fields_of(run.config, study.spec().space)});
   }
   return table;
-}
-
-// What the study's policy decides as things stand; nothing once the study has ended.
-std::optional<Decision> next_decision(const StudyView& study) {
-  const History& history = study.history;
-  if (history.finished() || history.budget().exhausted()) return std::nullopt;
-  Rng rng = decision_stream(history);
-  return make_policy(study.spec().policy)->ask(history, rng);
 }
 
 std::string in_words(const Decision& decision, const StudyView& study) {
@@ -68,81 +57,28 @@ std::string in_words(const Decision& decision, const StudyView& study) {
       decision);
 }
 
-Cell decision_cell(const std::optional<Decision>& decision, const StudyView& study) {
-  if (!decision) return {};
-  return std::visit(
-      Match{[&](const Start& d) {
-              return Cell(Fields{{"action", "start"},
-                                 {"trial", Cell()},
-                                 {"until", d.until},
-                                 {"rule", word(d.why.rule)},
-                                 {"config", fields_of(d.config, study.spec().space)}});
-            },
-            [&](const Resume& d) {
-              return Cell(Fields{{"action", "resume"},
-                                 {"trial", index(d.trial)},
-                                 {"until", d.until},
-                                 {"rule", word(d.why.rule)},
-                                 {"config", fields_of(study.history.trial(d.trial).config, study.spec().space)}});
-            },
-            [&](const Stop& d) {
-              return Cell(Fields{{"action", "stop"}, {"trial", index(d.trial)}, {"rule", word(d.why.rule)}});
-            },
-            [](const Wait&) {
-              return Cell(Fields{{"action", "wait"}});
-            },
-            [](const Finish& d) {
-              return Cell(Fields{{"action", "finish"}, {"reason", d.reason}});
-            }},
-      *decision);
-}
-
-Fields plan_record(const StudyView& study, const PlanSummary& plan) {
-  std::vector<Cell> runs;
-  for (const PlannedTraining& run : plan.runs) {
-    runs.emplace_back(Fields{{"next", run.next},
-                             {"trial", run.trial ? Cell(index(*run.trial)) : Cell()},
-                             {"from", run.from},
-                             {"until", run.until},
-                             {"cost", run.cost},
-                             {"predicted", prediction_fields(run.value)},
-                             {"improvement", run.improvement},
-                             {"config", fields_of(run.config, study.spec().space)}});
-  }
-  return {{"budget", plan.budget},
-          {"left", plan.left},
-          {"runs", std::move(runs)},
-          {"decision", decision_cell(next_decision(study), study)},
-          {"final_best", prediction_fields(plan.outlook.back().best)}};
-}
-
 int show_plan(const PlanArguments& arguments) {
   const Format format = arguments.listing.parsed_format();
-  if (arguments.horizon) {
-    require(*arguments.horizon >= 1 && *arguments.horizon <= kLongestHorizon,
-            fmt::format("--horizon {}: expected an integer from 1 to {}", *arguments.horizon, kLongestHorizon));
-  }
   const StudyView study = study_to_show(arguments.listing.study);
   const BudgetSpec& unit = study.spec().budget;
-  const Insight insight = insight_of(study);
-  const int horizon = arguments.horizon.value_or(insight.options().plan.horizon);
-  const PlanSummary plan = insight.plan(study.history.budget().remaining(), horizon);
+  const PlanSummary runs = plan(study, arguments.horizon);
+  const std::optional<Decision> decision = next_decision(study);
   if (format == Format::json) {
-    print(render(plan_record(study, plan), format));
+    print(render(plan_record(study, runs, decision), format));
     return kDone;
   }
-  print(render(plan_table(study, plan), format));
-  const Prediction& final_best = plan.outlook.back().best;
+  print(render(plan_table(study, runs), format));
+  const Prediction& final_best = runs.outlook.back().best;
   note(fmt::format(
-      "{} remain, the plan uses {}", short_cost(plan.budget, unit), short_cost(plan.budget - plan.left, unit)));
+      "{} remain, the plan uses {}", short_cost(runs.budget, unit), short_cost(runs.budget - runs.left, unit)));
   note(fmt::format("{} is now {}, after these runs {} is expected (80 %: {} to {})",
                    study.spec().metric.name,
-                   short_number(plan.outlook.front().best.mean),
+                   short_number(runs.outlook.front().best.mean),
                    short_number(final_best.mean),
                    short_number(final_best.low),
                    short_number(final_best.high)));
-  if (plan.runs.empty()) note("nothing affordable is left that could improve on it");
-  if (const std::optional<Decision> decision = next_decision(study)) {
+  if (runs.runs.empty()) note("nothing affordable is left that could improve on it");
+  if (decision) {
     note(fmt::format("next, {} would {}", study.spec().policy.name, in_words(*decision, study)));
   }
   return kDone;

@@ -13,4 +13,11 @@ std::vector<std::filesystem::path> write_plots(const StudyView& study, const std
 
 std::filesystem::path plot_folder(const StudyDir& dir);
 
+// Writes one picture into `folder`, or if that is empty into plots/ of the study. Returns its path as the user would
+// type it. Throws StoreError.
+std::string write_picture(const StudyView& study,
+                          const std::string& folder,
+                          const std::string& name,
+                          const std::string& svg);
+
 }  // namespace bapi

@@ -2,6 +2,7 @@
 
 #include "bapi/cli/commands.h"
 #include "bapi/cli/controller.h"
+#include "bapi/cli/study_input.h"
 #include "bapi/studies/study_view.h"
 
 namespace bapi {
@@ -10,7 +11,7 @@ namespace {
 
 struct ResumeArguments {
   std::string study;
-  StudyOverrides overrides;
+  StudyChanges changes;
   std::string format = "table";
   bool quiet = false;
 };
@@ -18,7 +19,9 @@ struct ResumeArguments {
 int resume(const ResumeArguments& arguments) {
   const ControlOptions options{.verbosity = arguments.quiet ? Verbosity::quiet : Verbosity::normal,
                                .format = parse_format(arguments.format)};
-  return resume_study(locate_study(arguments.study), arguments.overrides, options);
+  return run_to_end(
+      [&](const RunOptions& run) { return resume_study(locate_study(arguments.study), arguments.changes, run); },
+      options);
 }
 
 }  // namespace
@@ -35,7 +38,7 @@ Command resume_command() {
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<ResumeArguments>();
             arguments.optional_positional("STUDY", parsed->study, kStudyHelp);
-            parsed->overrides.declare(arguments);
+            declare(parsed->changes, arguments);
             arguments.flag("-q,--quiet", parsed->quiet, "Nothing but the result");
             arguments.option("-f,--format", parsed->format, "Of the result: table, or json or csv as bapi status");
             return [parsed] { return resume(*parsed); };

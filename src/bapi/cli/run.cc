@@ -20,7 +20,8 @@ int run(const RunArguments& arguments) {
   const ControlOptions options{.verbosity = arguments.quiet ? Verbosity::quiet : Verbosity::normal,
                                .format = parse_format(arguments.format)};
   const StudySpec spec = spec_of(arguments.input);
-  return run_study(StudyDir(std::filesystem::path(arguments.directory) / (spec.name + ".bapi")), spec, options);
+  const StudyDir dir(std::filesystem::path(arguments.directory) / (spec.name + ".bapi"));
+  return run_to_end([&](const RunOptions& run) { return run_study(spec, dir, run); }, options);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "bapi/cli/log_tail.h"
 #include "bapi/report/describe.h"
 #include "bapi/report/sparkline.h"
+#include "bapi/report/summary.h"
 #include "bapi/report/text.h"
 #include "bapi/studies/study_view.h"
 

@@ -5,17 +5,13 @@
 #include <limits>
 #include <memory>
 
-#include "bapi/base/error.h"
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
-#include "bapi/policy/registry.h"
 #include "bapi/report/sparkline.h"
 #include "bapi/studies/policy_input.h"
+#include "bapi/studies/simulate_policy.h"
 #include "bapi/studies/table_input.h"
-#include "bapi/tables/simulate.h"
-#include "bapi/tables/table_budget.h"
-#include "bapi/tables/timed_policy.h"
 
 namespace bapi {
 namespace {
@@ -31,12 +27,6 @@ struct SimulateArguments {
   std::string format = "table";
 };
 
-Cell trajectory_cell(const SimulationSummary& summary) {
-  std::vector<Cell> points;
-  for (const auto& [cost, best] : summary.trajectory) points.emplace_back(std::vector<Cell>{cost, best});
-  return Cell(std::move(points));
-}
-
 // For people: the best value over the budget, in equal steps of cost.
 Cell trajectory_picture(const SimulationSummary& summary, Cost budget) {
   constexpr int kWidth = 60;
@@ -50,31 +40,20 @@ Cell trajectory_picture(const SimulationSummary& summary, Cost budget) {
 
 int run_simulation(const SimulateArguments& arguments) {
   const Format format = parse_format(arguments.format);
-  const CurveTable table = load_table(arguments.table);
-  const PolicySpec spec = parse_policy(arguments.policy, arguments.options);
-  const std::unique_ptr<Policy> policy = make_policy(spec);
-  const ThreadClock clock;
-  TimedPolicy timed(*policy, clock);
-  const SimulationOptions options{.budget = parse_table_budget(arguments.budget).on(table),
-                                  .seed = arguments.seed.value_or(0),
-                                  .workers = arguments.workers.value_or(1),
-                                  .checkpoint = arguments.no_checkpoints ? Checkpoint::none : Checkpoint::kept};
-  const SimulationSummary summary = simulate(table, spec, timed, options);
-  const Fields record = {
-      {"policy", spec.name},
-      {"table", table.name},
-      {"seed", options.seed},
-      {"budget", options.budget},
-      {"spent", summary.spent},
-      {"best", summary.best ? Cell(*summary.best) : Cell()},
-      {"regret", summary.regret},
-      {"normalised_regret", summary.normalised_regret},
-      {"decisions", summary.decisions},
-      {"trials", summary.trials},
-      {"overhead_seconds", timed.seconds()},
-      {"trajectory", format == Format::table ? trajectory_picture(summary, options.budget) : trajectory_cell(summary)}};
+  const PolicySimulation run =
+      simulate_policy({.table = arguments.table,
+                       .policy = parse_policy(arguments.policy, arguments.options),
+                       .budget = arguments.budget,
+                       .seed = arguments.seed.value_or(0),
+                       .workers = arguments.workers.value_or(1),
+                       .checkpoint = arguments.no_checkpoints ? Checkpoint::none : Checkpoint::kept});
+  Fields record = simulation_record(run);
+  if (format == Format::table) {
+    record.pop_back();
+    record.emplace_back("trajectory", trajectory_picture(run.summary, run.budget));
+  }
   print(render(record, format));
-  note(fmt::format("ended: {}", summary.end));
+  note(fmt::format("ended: {}", run.summary.end));
   return kDone;
 }
 

@@ -4,6 +4,7 @@
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
 #include "bapi/cli/study_text.h"
+#include "bapi/report/summary.h"
 
 namespace bapi {
 

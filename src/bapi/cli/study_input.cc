@@ -39,30 +39,17 @@ StudySpec inline_spec(const StudyInput& input) {
 
 }  // namespace
 
-void StudyOverrides::declare(Arguments& arguments) {
+void declare(StudyChanges& changes, Arguments& arguments) {
   arguments.option(
-      "-b,--budget", budget, "Total to spend: 30m, 2h, \"500 epochs\", \"12 usd\"; a total, never \"more\"");
-  arguments.option("--deadline", deadline, "Wall clock after the study's first decision: 1h");
-  arguments.option("-w,--workers", workers, "Trials trained at the same time");
-}
-
-void apply(const StudyOverrides& overrides, StudySpec& spec) {
-  if (overrides.budget) {
-    const BudgetSpec budget = parse_budget(*overrides.budget, "--budget");
-    if (budget.unit == spec.budget.unit) {
-      spec.budget.limit = budget.limit;
-    } else {
-      spec.budget = budget;
-    }
-  }
-  if (overrides.deadline) spec.deadline = parse_duration(*overrides.deadline, "--deadline");
-  if (overrides.workers) spec.workers = *overrides.workers;
+      "-b,--budget", changes.budget, "Total to spend: 30m, 2h, \"500 epochs\", \"12 usd\"; a total, never \"more\"");
+  arguments.option("--deadline", changes.deadline, "Wall clock after the study's first decision: 1h");
+  arguments.option("-w,--workers", changes.workers, "Trials trained at the same time");
 }
 
 void StudyInput::declare(Arguments& arguments) {
   arguments.optional_positional("FILE", file, "Study file; or give the command inline, after --");
   arguments.after_dashes(command);
-  overrides.declare(arguments);
+  bapi::declare(overrides, arguments);
   arguments.option("-n,--name", name, "Name of the study; default: that of the file or the program");
   arguments.option("-p,--policy", policy, "What decides: see bapi policies");
   arguments.option("--seed", seed, "Of all random choices");

@@ -6,28 +6,19 @@
 #include <vector>
 
 #include "bapi/cli/arguments.h"
+#include "bapi/studies/study_opening.h"
 #include "bapi/study/spec.h"
 
 namespace bapi {
 
 // What may be changed for a study that exists; every part overrides the study file.
-struct StudyOverrides {
-  std::optional<std::string> budget = {};
-  std::optional<std::string> deadline = {};
-  std::optional<int> workers = {};
-
-  void declare(Arguments& arguments);
-  bool empty() const { return !budget && !deadline && !workers; }
-};
-
-// Throws InvalidInput. A budget in the unit that the study has keeps its meter and price.
-void apply(const StudyOverrides& overrides, StudySpec& spec);
+void declare(StudyChanges& changes, Arguments& arguments);
 
 // Everything that describes a study on the command line: a study file or the inline form, and overrides.
 struct StudyInput {
   std::string file = {};
   std::vector<std::string> command = {};  // after "--"
-  StudyOverrides overrides = {};
+  StudyChanges overrides = {};
   std::optional<std::string> name = {};
   std::optional<std::string> policy = {};
   std::optional<std::uint64_t> seed = {};

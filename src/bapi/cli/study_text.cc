@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "bapi/report/summary.h"
 #include "bapi/report/text.h"
 
 namespace bapi {

@@ -7,7 +7,9 @@
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
+#include "bapi/report/summary.h"
 #include "bapi/studies/study_view.h"
+#include "bapi/study/direction.h"
 
 namespace bapi {
 
@@ -22,15 +24,18 @@ struct TrialsArguments {
 using Row = std::vector<Cell>;
 
 // Best values and greatest costs first; trials without a report last.
-void sort_rows(std::vector<Row>& rows, const std::string& key, Goal goal) {
+void sort_rows(std::vector<Row>& rows, const std::string& key, const Metric& metric) {
   require(key == "trial" || key == "best" || key == "spent",
           fmt::format("--sort {}: expected trial, best or spent", key));
   if (key == "trial") return;
   const std::size_t column = key == "best" ? 3 : 4;
-  const double sign = key == "best" && goal == Goal::minimize ? -1.0 : 1.0;
+  const auto score = [&](const Row& row) {
+    const double value = row[column].get<double>();
+    return key == "best" ? oriented(value, metric.goal) : value;
+  };
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
-    if (a[column].empty() || b[column].empty()) return !a[column].empty() && b[column].empty();
-    return sign * std::get<double>(a[column].data) > sign * std::get<double>(b[column].data);
+    if (a[column].is_null() || b[column].is_null()) return !a[column].is_null() && b[column].is_null();
+    return score(a) > score(b);
   });
 }
 
@@ -40,7 +45,7 @@ int trials(const TrialsArguments& arguments) {
   const StudyView study = study_to_show(arguments.listing.study);
   const Table all = trials_table(study.history, study.controller);
   std::vector<Row> rows = all.rows();
-  sort_rows(rows, arguments.sort, study.spec().metric.goal);
+  sort_rows(rows, arguments.sort, study.spec().metric);
   if (arguments.limit) rows.resize(std::min(rows.size(), static_cast<std::size_t>(*arguments.limit)));
   Table table(all.columns());
   for (Row& row : rows) table.add(std::move(row));

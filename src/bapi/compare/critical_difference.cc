@@ -21,7 +21,8 @@ constexpr const char* kWilcoxon = "#D55E00";
 
 class Diagram {
  public:
-  Diagram(const Ranking& ranking, const FigureStyle& style) : ranking_(ranking), style_(style) {
+  Diagram(const Ranking& ranking, const FigureStyle& style, Surroundings surroundings)
+      : ranking_(ranking), style_(style), surroundings_(surroundings) {
     std::size_t longest = 0;
     for (const Standing& s : ranking.standings) longest = std::max(longest, display_width(label(s)));
     margin_ = std::min(kMostLabelWidth, 10.0 + kLetter * static_cast<double>(longest));
@@ -42,15 +43,19 @@ class Diagram {
     draw_key();
     return fmt::format(
         R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img")"
-        R"( font-family="inherit"><title>Critical-difference diagram, budget {2}</title>)"
-        "\n{3}</svg>\n",
+        R"( font-family="{2}">{3}<title>Critical-difference diagram, budget {4}</title>)"
+        "\n{5}</svg>\n",
         style_.width,
         height_,
+        in_page() ? "inherit" : "system-ui, 'DejaVu Sans', Helvetica, Arial, sans-serif",
+        in_page() ? "" : fmt::format(R"(<rect width="100%" height="100%" fill="{}"/>)", style_.paper),
         xml_escaped(ranking_.budget),
         body_);
   }
 
  private:
+  bool in_page() const { return surroundings_ == Surroundings::page; }
+
   // A name that is too long is cut, its rank is not.
   static std::string label(const Standing& s) {
     const std::string rank = fmt::format(" {:.2f}", s.rank.mean);
@@ -141,6 +146,7 @@ class Diagram {
 
   const Ranking& ranking_;
   const FigureStyle& style_;
+  Surroundings surroundings_;
   double margin_ = 0.0;
   double low_ = 0.0;
   double high_ = 0.0;
@@ -151,9 +157,9 @@ class Diagram {
 
 }  // namespace
 
-std::string critical_difference_diagram(const Ranking& ranking, const FigureStyle& style) {
+std::string critical_difference_diagram(const Ranking& ranking, const FigureStyle& style, Surroundings surroundings) {
   check(ranking.standings.size() >= 2, "critical_difference_diagram: needs two policies");
-  return Diagram(ranking, style).svg();
+  return Diagram(ranking, style, surroundings).svg();
 }
 
 }  // namespace bapi

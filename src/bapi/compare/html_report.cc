@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <map>
 
 #include "bapi/base/error.h"
+#include "bapi/compare/assets.h"
+#include "bapi/compare/comparison_figures.h"
 #include "bapi/compare/comparison_tables.h"
 #include "bapi/compare/critical_difference.h"
 #include "bapi/report/svg.h"
@@ -17,63 +17,21 @@
 namespace bapi {
 namespace {
 
-// Those of Okabe and Ito that can be seen on white and on black; beyond seven policies, dashes tell them apart.
-constexpr std::array<const char*, 7> kColors = {
-    "#0090d8", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8c8c8c"};
-constexpr std::array<const char*, 4> kDashes = {"", "6 3", "2 3", "9 3 2 3"};
-
 // Tables beyond this many are folded away until they are asked for.
 constexpr std::size_t kMostOpenTables = 8;
 
-constexpr std::string_view kStyle = R"(
-:root { color-scheme: light dark; --paper: #ffffff; --ink: #1c1c1e; --muted: #636366; --grid: #e3e3e6; --best: #eef6ee; }
-@media (prefers-color-scheme: dark) {
-  :root { --paper: #17181a; --ink: #ececee; --muted: #a0a0a6; --grid: #37393d; --best: #1f3326; }
+// `page` with what stands for each {{name}}. Nothing is looked for in the texts themselves.
+std::string filled(std::string_view page, const std::map<std::string_view, std::string_view>& texts) {
+  std::string out;
+  while (true) {
+    const std::size_t open = page.find("{{");
+    out += page.substr(0, open);
+    if (open == std::string_view::npos) return out;
+    const std::size_t close = page.find("}}", open);
+    out += texts.at(page.substr(open + 2, close - open - 2));
+    page.remove_prefix(close + 2);
+  }
 }
-@media print {
-  :root { --paper: #ffffff; --ink: #000000; --muted: #444444; --grid: #dddddd; --best: #f0f0f0; }
-  figure, table, h2, h3, ul.legend { break-inside: avoid; }
-  h2, h3, summary, ul.legend { break-after: avoid; }
-  main { max-width: none; padding: 0; }
-}
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.45;
-  font-family: system-ui, -apple-system, "Segoe UI", "DejaVu Sans", Helvetica, Arial, sans-serif; }
-main { max-width: 62rem; margin: 0 auto; padding: 1rem 1rem 3rem; }
-h1 { font-size: 1.6rem; margin: .5rem 0; }
-h2 { font-size: 1.25rem; margin: 2.2rem 0 .5rem; border-bottom: 1px solid var(--grid); padding-bottom: .2rem; }
-h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; }
-p, li { max-width: 46rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; min-width: 20rem; }
-th, td { text-align: right; padding: .28rem .7rem; border-bottom: 1px solid var(--grid); white-space: nowrap; }
-th { color: var(--muted); font-weight: 600; }
-th:first-child, td:first-child { text-align: left; padding-left: .2rem; }
-tr.best td { background: var(--best); font-weight: 600; }
-.note { color: var(--muted); font-size: .88rem; }
-figure { margin: .5rem 0; }
-figcaption { font-size: .9rem; font-weight: 600; overflow-wrap: anywhere; }
-figure svg { display: block; width: 100%; height: auto; max-width: 38rem; }
-figure.true-size svg { max-width: 500px; }
-.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: .8rem 1.2rem; }
-ul.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; padding: 0; margin: .4rem 0;
-  font-size: .88rem; max-width: none; }
-ul.legend svg { vertical-align: middle; margin-right: .35rem; }
-summary { cursor: pointer; font-weight: 600; margin: 1rem 0 .4rem; }
-@media print {
-  .wide { overflow-x: visible; }
-  table { font-size: 8pt; min-width: 0; }
-  th, td { padding: .2rem .35rem; }
-  th { white-space: normal; vertical-align: bottom; }
-  figure svg { max-width: 28rem; }
-  .figures { grid-template-columns: repeat(3, 1fr); }
-}
-)";
-
-// Paper has nothing to click on: what is folded away is printed all the same.
-constexpr std::string_view kScript = R"(
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(each => { each.open = true; }));
-)";
 
 std::string html(std::string_view text) { return xml_escaped(text); }
 
@@ -88,14 +46,7 @@ std::string heading_of(const std::string& budget, int workers) {
 class Report {
  public:
   Report(const Comparison& comparison, std::span<const Ranking> rankings, std::span<const AnytimeCurve> curves)
-      : comparison_(comparison), rankings_(rankings) {
-    const std::vector<Standing>& best_first = rankings.front().standings;
-    for (std::size_t i = 0; i < best_first.size(); ++i) {
-      legend_order_.push_back(best_first[i].policy);
-      strokes_[best_first[i].policy] = {.color = kColors[i % kColors.size()],
-                                        .width = i == 0 ? 3.0 : 2.0,
-                                        .dash = kDashes[i / kColors.size() % kDashes.size()]};
-    }
+      : comparison_(comparison), rankings_(rankings), strokes_(policy_strokes(rankings)) {
     for (const AnytimeCurve& curve : curves) curves_[{curve.budget, curve.workers, curve.table}].push_back(&curve);
   }
 
@@ -103,14 +54,8 @@ class Report {
     std::string body = introduction();
     for (const Ranking& ranking : rankings_) body += section_of(ranking);
     body += tables_section() + reading();
-    return fmt::format(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<title>Comparison of policies</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>{}</style>\n"
-        "<script>{}</script>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
-        kStyle,
-        kScript,
-        body);
+    return filled(asset("report.html"),
+                  {{"style", asset("report.css")}, {"script", asset("report.js")}, {"body", body}});
   }
 
  private:
@@ -179,7 +124,7 @@ class Report {
       text += fmt::format(
           "<h3>Which differences are more than chance</h3>\n<figure class=\"true-size\">{}</figure>\n"
           "<p class=\"note\">{}</p>\n",
-          critical_difference_diagram(ranking, FigureStyle::of_page(500.0, 0.0)),
+          critical_difference_diagram(ranking, FigureStyle::of_page(500.0, 0.0), Surroundings::page),
           html(tests_text(ranking)));
     }
     text += "<h3>On the way there</h3>\n" + legend();
@@ -237,14 +182,13 @@ class Report {
 
   std::string legend() const {
     std::string items;
-    for (const std::string& policy : legend_order_) {
-      const Stroke& stroke = strokes_.at(policy);
+    for (const PolicyStroke& line : strokes_) {
       items += fmt::format(
           "<li><svg width=\"26\" height=\"8\" aria-hidden=\"true\"><line x1=\"0\" y1=\"4\" x2=\"26\" y2=\"4\" "
           "stroke=\"{}\" stroke-width=\"3\" stroke-dasharray=\"{}\"/></svg>{}</li>\n",
-          stroke.color,
-          stroke.dash.empty() ? "none" : stroke.dash,
-          html(policy));
+          line.stroke.color,
+          line.stroke.dash.empty() ? "none" : line.stroke.dash,
+          html(line.policy));
     }
     return "<ul class=\"legend\">\n" + items + "</ul>\n";
   }
@@ -253,31 +197,9 @@ class Report {
                              double width,
                              double height,
                              const std::string& caption) const {
-    const std::vector<double> grid = anytime_grid();
-    std::vector<double> values{0.0};
-    for (const AnytimeCurve* curve : curves) {
-      for (const MeanAndError& regret : curve->regret) values.push_back(regret.mean);
-    }
-    Axis y = axis_over(values, "normalised regret");
-    y.low = 0.0;
-    Figure figure(
-        "", "", {.label = "share of the budget", .low = 0.0, .high = 1.0}, y, {}, FigureStyle::of_page(width, height));
-    for (const AnytimeCurve* curve : curves) {
-      std::vector<Point> middle;
-      std::vector<Point> upper;
-      std::vector<Point> lower;
-      for (std::size_t i = 0; i < grid.size(); ++i) {
-        const MeanAndError& regret = curve->regret[i];
-        middle.push_back({grid[i], regret.mean});
-        upper.push_back({grid[i], regret.mean + regret.error});
-        lower.push_back({grid[i], regret.mean - regret.error});
-      }
-      const Stroke& stroke = strokes_.at(curve->policy);
-      figure.band(upper, lower, stroke.color, 0.12);
-      figure.line(middle, stroke);
-    }
     const std::string title = caption.empty() ? "" : fmt::format("<figcaption>{}</figcaption>", html(caption));
-    return fmt::format("<figure>{}{}</figure>\n", title, figure.svg());
+    return fmt::format(
+        "<figure>{}{}</figure>\n", title, bapi::anytime_figure(curves, strokes_, FigureStyle::of_page(width, height)));
   }
 
   std::string tables_section() const {
@@ -317,8 +239,7 @@ class Report {
 
   const Comparison& comparison_;
   std::span<const Ranking> rankings_;
-  std::vector<std::string> legend_order_;  // by their rank at the first budget, the best first
-  std::map<std::string, Stroke> strokes_;
+  std::vector<PolicyStroke> strokes_;
   std::map<std::tuple<std::string, int, std::string>, std::vector<const AnytimeCurve*>> curves_;
 };
 

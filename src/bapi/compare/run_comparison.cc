@@ -13,6 +13,7 @@
 #include "bapi/base/error.h"
 #include "bapi/policy/calibration.h"
 #include "bapi/policy/registry.h"
+#include "bapi/study/direction.h"
 #include "bapi/tables/simulate.h"
 #include "bapi/tables/timed_policy.h"
 
@@ -36,15 +37,18 @@ const PolicySpec& policy_of(const RunKey& key, const Comparison& comparison) {
   return named(comparison.policies, key.policy, [](const ComparedPolicy& p) { return p.label; }).spec;
 }
 
+const TableBudget& budget_of(const RunKey& key, const Comparison& comparison) {
+  return named(comparison.budgets, key.budget, [](const TableBudget& budget) { return budget.text(); });
+}
+
 std::vector<std::pair<double, double>> normalised(const SimulationSummary& summary,
                                                   const CurveTable& table,
                                                   Cost budget) {
   const double best = table.best();
   const double range = best - table.median_final();
-  const double sign = table.metric.goal == Goal::maximize ? 1.0 : -1.0;
   std::vector<std::pair<double, double>> trajectory;
   for (const auto& [spent, value] : summary.trajectory) {
-    trajectory.emplace_back(spent / budget, range > 0.0 ? (best - sign * value) / range : 0.0);
+    trajectory.emplace_back(spent / budget, range > 0.0 ? (best - oriented(value, table.metric.goal)) / range : 0.0);
   }
   return trajectory;
 }
@@ -187,7 +191,7 @@ class Pool {
 std::optional<RunRecord> run_of(const RunKey& key, const Comparison& comparison, const std::atomic<bool>* interrupt) {
   const CurveTable& table = table_of(key, comparison);
   const PolicySpec& spec = policy_of(key, comparison);
-  const Cost budget = parse_table_budget(key.budget).on(table);
+  const Cost budget = budget_of(key, comparison).on(table);
   const std::unique_ptr<Policy> policy = make_policy(spec);
   const ThreadClock clock;
   TimedPolicy timed(*policy, clock);
@@ -210,9 +214,8 @@ std::optional<RunRecord> run_of(const RunKey& key, const Comparison& comparison,
                    .trajectory = normalised(summary, table, budget)};
   // Replaying the events of policies that do not forecast would find nothing.
   if (has_forecasts(summary.events)) {
-    record.calibration = calibration(study_of(table, budget, spec, key.seed, key.workers),
-                                     summary.events,
-                                     [&](const Config& config) { return table.run_of(config).value; });
+    record.calibration =
+        calibration(*summary.history, summary.events, [&](const Config& config) { return table.run_of(config).value; });
   }
   return record;
 }

@@ -12,14 +12,39 @@
 #include "bapi/study/replay.h"
 
 namespace bapi {
-Session::Session(Store& store, Policy& policy, const Clock& clock)
-    : store_(store), policy_(policy), clock_(clock), history_(store.spec()), started_at_(clock.now()) {
+namespace {
+
+Past read(const Store& store) {
   Replay log = replay(store.spec(), store.read(0));
   if (log.damage) throw store.refusal(*log.damage);
-  history_ = std::move(log.history);
-  if (log.events.empty()) return;
-  started_at_ = log.events.front().at;
-  last_ = log.events.back().seq;
+  return past_of(std::move(log.history), log.events);
+}
+
+}  // namespace
+
+Past past_of(History history, std::span<const StoredEvent> events) {
+  Past past{.history = std::move(history)};
+  if (events.empty()) return past;
+  past.began = events.front().at;
+  past.last = events.back().seq;
+  return past;
+}
+
+Session::Session(Store& store, Policy& policy, const Clock& clock) : Session(store, policy, clock, read(store)) {}
+
+Session::Session(Store& store, Policy& policy, const Clock& clock, Past past)
+    : store_(store),
+      policy_(policy),
+      clock_(clock),
+      history_(std::move(past.history)),
+      started_at_(past.began.value_or(clock.now())),
+      last_(past.last) {}
+
+// Of an event that is in the log.
+void Session::take(const Event& event, double at) {
+  history_.apply(event);
+  ++last_;
+  if (listener_) listener_({.seq = last_, .at = at, .event = event});
 }
 
 Action Session::ask() {
@@ -98,10 +123,10 @@ void Session::record(std::span<const Event> facts) {
   if (const auto objection = history_.objection(kept)) {
     throw LogicError("a fact that cannot follow was refused, nothing is written: " + *objection);
   }
-  if (!store_.append(last_, kept, clock_.now(), Durability::process)) throw store_.competition();
-  last_ += std::ssize(kept);
+  const double now = clock_.now();
+  if (!store_.append(last_, kept, now, Durability::process)) throw store_.competition();
   overdrawn_.merge(overdrawn_by(history_, kept));
-  for (const Event& fact : kept) history_.apply(fact);
+  for (const Event& fact : kept) take(fact, now);
 }
 
 TrialId Session::adopt(const OutsideTrial& trial) {
@@ -150,9 +175,9 @@ void Session::decide(const Event& decision) {
     throw LogicError(fmt::format(
         "a decision of {} that cannot follow was refused, nothing is written: {}", policy_.name(), *objection));
   }
-  if (!store_.append_decision(last_, decision, clock_.now())) throw store_.competition();
-  ++last_;
-  history_.apply(decision);
+  const double now = clock_.now();
+  if (!store_.append_decision(last_, decision, now)) throw store_.competition();
+  take(decision, now);
 }
 
 void Session::interrupt(const std::string& reason) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -25,6 +27,17 @@ struct OutsideTrial {
   std::string message = {};  // why it failed
 };
 
+// Sees an event once it is in the log and in the history.
+using EventListener = std::function<void(const StoredEvent&)>;
+
+// A log that was read: what it adds up to, when it began and where it ends.
+struct Past {
+  History history;
+  std::optional<double> began = {};  // when the first event was written
+  EventSeq last = 0;
+};
+Past past_of(History history, std::span<const StoredEvent> events);  // `history` is what they add up to
+
 // The controller's view of one study: asks the policy, keeps the budget's promise, writes everything to the store.
 //
 // What enters the log can follow what it holds: a decision or fact to which `History::objection` objects is a bug of
@@ -37,8 +50,12 @@ struct OutsideTrial {
 // `payable_facts`.
 class Session {
  public:
-  // Throws StoreError if the log is damaged.
+  // Reads the log. Throws StoreError if it is damaged.
   Session(Store& store, Policy& policy, const Clock& clock);
+  Session(Store& store, Policy& policy, const Clock& clock, Past past);  // the caller has read it
+
+  // Shows every further event to `listener`. For progress displays, and for those who keep the log in memory.
+  void listen(EventListener listener) { listener_ = std::move(listener); }
 
   Action ask();
   void record(std::span<const Event> facts);  // survives the death of this process when it returns
@@ -67,6 +84,7 @@ class Session {
   Segment segment_of(const Trial& trial) const;
   void decide(const Event& decision);
   Action wait_or_finish(const std::string& reason);
+  void take(const Event& event, double at);
 
   Store& store_;
   Policy& policy_;
@@ -74,7 +92,8 @@ class Session {
   History history_;
   std::set<TrialId> overdrawn_;  // that have been charged after the budget was spent
   double started_at_;
-  EventSeq last_ = 0;  // of the log as this session knows it
+  EventSeq last_;  // of the log as this session knows it
+  EventListener listener_;
 };
 
 }  // namespace bapi

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "bapi/acquisition/improvement.h"
 #include "bapi/base/error.h"
 #include "bapi/gp/response.h"
+#include "bapi/study/direction.h"
 
 namespace bapi {
 namespace {
@@ -31,10 +33,23 @@ struct Segment {
   const Reason& why;
 };
 
-double maximised(double value, Goal goal) { return goal == Goal::maximize ? value : -value; }
+std::vector<Segment> segments_of(const std::vector<StoredEvent>& events) {
+  std::vector<Segment> segments;
+  std::map<TrialId, Epoch> trained;
+  for (const StoredEvent& stored : events) {
+    if (const auto* start = std::get_if<TrialStarted>(&stored.event)) {
+      segments.push_back({start->trial, 0, start->until, start->expected_cost, start->why});
+    } else if (const auto* resume = std::get_if<TrialResumed>(&stored.event)) {
+      segments.push_back({resume->trial, trained[resume->trial], resume->until, resume->expected_cost, resume->why});
+    } else if (const auto* measured = std::get_if<Measured>(&stored.event)) {
+      trained[measured->trial] = measured->measurement.epoch;
+    }
+  }
+  return segments;
+}
 
 GapWarp warp_of(const Forecast& forecast, Goal goal) {
-  return {.best = maximised(forecast.incumbent, goal), .gap = forecast.gap};
+  return {.best = oriented(forecast.incumbent, goal), .gap = forecast.gap};
 }
 
 // The best value by `epoch`, in the user's direction; nothing if it is not known or the run broke off before.
@@ -77,13 +92,13 @@ std::optional<double> cost_error(const Segment& segment, const History& history)
 
 WarpedForecast warped(const Forecast& forecast, Goal goal) {
   const GapWarp warp = warp_of(forecast, goal);
-  const double mean = warp.apply(maximised(forecast.mean, goal));
+  const double mean = warp.apply(oriented(forecast.mean, goal));
   const double slope = warp.slope(mean);
   return {.mean = mean,
           .sd = forecast.sd ? std::optional(*forecast.sd / slope) : std::nullopt,
           .measured_sd = forecast.shown_sd / slope,
-          .target = warp.apply(maximised(forecast.target, goal)),
-          .log_unit = std::log(warp.slope(warp.apply(maximised(forecast.incumbent, goal))))};
+          .target = warp.apply(oriented(forecast.target, goal)),
+          .log_unit = std::log(warp.slope(warp.apply(oriented(forecast.incumbent, goal))))};
 }
 
 double WarpedForecast::log_expected_improvement() const {
@@ -93,8 +108,8 @@ double WarpedForecast::log_expected_improvement() const {
 
 double standardised_error(const Forecast& forecast, double reached, Goal goal) {
   const GapWarp warp = warp_of(forecast, goal);
-  const double predicted = warp.apply(maximised(forecast.mean, goal));
-  return (warp.apply(maximised(reached, goal)) - predicted) * warp.slope(predicted) / forecast.shown_sd;
+  const double predicted = warp.apply(oriented(forecast.mean, goal));
+  return (warp.apply(oriented(reached, goal)) - predicted) * warp.slope(predicted) / forecast.shown_sd;
 }
 
 bool has_forecasts(const std::vector<StoredEvent>& events) {
@@ -104,18 +119,8 @@ bool has_forecasts(const std::vector<StoredEvent>& events) {
   });
 }
 
-Calibration calibration(const StudySpec& spec, const std::vector<StoredEvent>& events, const KnownCurve& known) {
-  History history(spec);
-  std::vector<Segment> segments;
-  for (const StoredEvent& stored : events) {
-    history.apply(stored.event);
-    if (const auto* start = std::get_if<TrialStarted>(&stored.event)) {
-      segments.push_back({start->trial, 0, start->until, start->expected_cost, start->why});
-    } else if (const auto* resume = std::get_if<TrialResumed>(&stored.event)) {
-      const Epoch from = history.trial(resume->trial).segment->from;
-      segments.push_back({resume->trial, from, resume->until, resume->expected_cost, resume->why});
-    }
-  }
+Calibration calibration(const History& history, const std::vector<StoredEvent>& events, const KnownCurve& known) {
+  const std::vector<Segment> segments = segments_of(events);
   std::vector<double> value_errors;
   std::vector<double> cost_errors;
   for (const Segment& segment : segments) {

@@ -32,11 +32,11 @@ using KnownCurve = std::function<std::vector<double>(const Config&)>;
 // Whether any decision came with a forecast.
 bool has_forecasts(const std::vector<StoredEvent>& events);
 
-// From the forecasts stored with the decisions and what came of them. Forecasts whose epoch was not reached (value) or
-// whose segment was cut off (cost) do not count.
+// From the forecasts stored with the decisions and what came of them; `history` is what the events add up to. Forecasts
+// whose epoch was not reached (value) or whose segment was cut off (cost) do not count.
 //
 // The trials that get as far as they were predicted to are those that did well on the way, so that values come out
 // above their predictions even if the model is right. In a simulation `known` lets all forecasts count.
-Calibration calibration(const StudySpec& spec, const std::vector<StoredEvent>& events, const KnownCurve& known = {});
+Calibration calibration(const History& history, const std::vector<StoredEvent>& events, const KnownCurve& known = {});
 
 }  // namespace bapi

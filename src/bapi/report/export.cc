@@ -16,7 +16,7 @@ Cell command_of(const StudySpec& spec) {
 Fields study_of(const StudySpec& spec) {
   return {{"name", spec.name},
           {"metric", spec.metric.name},
-          {"goal", spec.metric.goal == Goal::maximize ? "maximize" : "minimize"},
+          {"goal", word(spec.metric.goal)},
           {"epochs", Fields{{"min", spec.epochs.min}, {"max", spec.epochs.max}}},
           {"policy", spec.policy.name},
           // A seed may pass what JSON readers keep of an integer.
@@ -44,19 +44,14 @@ Cell trials_of(const History& history) {
 
 std::string export_csv(const History& history, std::span<const StoredEvent> events) {
   Table table({"trial", "epoch", "value", "cost", "spent", "at", "state", "config"});
-  Cost spent = 0.0;
-  for (const StoredEvent& stored : events) {
-    if (const Overhead* overhead = std::get_if<Overhead>(&stored.event)) spent += overhead->cost;
-    const Measured* fact = std::get_if<Measured>(&stored.event);
-    if (!fact) continue;
-    spent += fact->measurement.cost;
-    const Trial& trial = history.trial(fact->trial);
-    table.add({index(fact->trial),
-               fact->measurement.epoch,
-               fact->measurement.value,
-               fact->measurement.cost,
-               spent,
-               stored.at,
+  for (const SpentReport& report : spent_reports(history.spec().metric, events)) {
+    const Trial& trial = history.trial(report.trial);
+    table.add({index(report.trial),
+               report.measurement.epoch,
+               report.measurement.value,
+               report.measurement.cost,
+               report.spent,
+               report.at,
                to_string(trial.state),
                fields_of(trial.config, history.spec().space)});
   }

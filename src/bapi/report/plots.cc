@@ -11,6 +11,7 @@
 #include "bapi/report/summary.h"
 #include "bapi/report/svg.h"
 #include "bapi/report/text.h"
+#include "bapi/study/direction.h"
 
 namespace bapi {
 
@@ -85,9 +86,11 @@ Axis value_axis(const std::vector<double>& values, const StudySpec& spec) {
   if (values.empty()) return {.label = metric_label(spec)};
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
   const bool log = spec.metric.goal == Goal::minimize && *least > 0.0 && *greatest / *least > 50.0;
-  const double sign = spec.metric.goal == Goal::maximize ? 1.0 : -1.0;
-  const auto to = [&](double value) { return sign * (log ? std::log(value) : value); };
-  const auto back = [&](double value) { return log ? std::exp(sign * value) : sign * value; };
+  const auto to = [&](double value) { return oriented(log ? std::log(value) : value, spec.metric.goal); };
+  const auto back = [&](double score) {
+    const double value = oriented(score, spec.metric.goal);
+    return log ? std::exp(value) : value;
+  };
 
   std::vector<double> scores;
   for (const double value : values) scores.push_back(to(value));
@@ -107,7 +110,7 @@ Axis value_axis(const std::vector<double>& values, const StudySpec& spec) {
     const double high = std::max(back(axis.low), back(axis.high));
     return {.label = axis.label, .low = low, .high = high, .scale = AxisScale::log};
   }
-  if (sign < 0.0) axis = {.label = axis.label, .low = -axis.high, .high = -axis.low};
+  if (spec.metric.goal == Goal::minimize) axis = {.label = axis.label, .low = -axis.high, .high = -axis.low};
   return axis;
 }
 
@@ -235,14 +238,11 @@ std::string plot_incumbent(const History& history, std::span<const StoredEvent> 
 
   std::vector<double> values;
   std::vector<Point> dots;
-  Cost spent = 0.0;
-  for (const StoredEvent& stored : events) {
-    if (const Overhead* fact = std::get_if<Overhead>(&stored.event)) spent += fact->cost;
-    const Measured* fact = std::get_if<Measured>(&stored.event);
-    if (!fact) continue;
-    spent += fact->measurement.cost;
-    values.push_back(fact->measurement.value);
-    dots.push_back({spent / scale.divisor, fact->measurement.value});
+  std::vector<Point> steps;
+  for (const SpentReport& report : spent_reports(spec.metric, events)) {
+    values.push_back(report.measurement.value);
+    dots.push_back({report.spent / scale.divisor, report.measurement.value});
+    if (report.improves) steps.push_back(dots.back());
   }
 
   const Axis y = value_axis(values, spec);
@@ -271,19 +271,15 @@ std::string plot_incumbent(const History& history, std::span<const StoredEvent> 
   for (std::size_t i = 0; i < dots.size(); i += stride) {
     figure.marker(dots[i], Marker::disc, 1.8, kGrey, dots.size() > 500 ? 0.3 : 0.55);
   }
-  const std::vector<IncumbentStep> steps = incumbent_steps(spec, events);
   std::vector<Point> stairs;
-  for (const IncumbentStep& step : steps) {
-    const double at = step.spent / scale.divisor;
-    if (!stairs.empty()) stairs.push_back({at, stairs.back().y});
-    stairs.push_back({at, step.value});
+  for (const Point& step : steps) {
+    if (!stairs.empty()) stairs.push_back({step.x, stairs.back().y});
+    stairs.push_back(step);
   }
-  stairs.push_back({budget.spent() / scale.divisor, steps.back().value});
+  stairs.push_back({budget.spent() / scale.divisor, steps.back().y});
   figure.line(stairs, {.color = kBlue, .width = 2.5});
   if (steps.size() <= 60) {
-    for (const IncumbentStep& step : steps) {
-      figure.marker({step.spent / scale.divisor, step.value}, Marker::disc, 3.0, kBlue);
-    }
+    for (const Point& step : steps) figure.marker(step, Marker::disc, 3.0, kBlue);
   }
   figure.text(stairs.back(), Anchor::end, beyond_best(spec), best_label(history, *best(history)), kBlue);
   return figure.svg();

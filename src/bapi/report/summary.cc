@@ -89,15 +89,6 @@ bool is_charge(const Event& event) {
 
 }  // namespace
 
-std::optional<Best> best(const History& history) {
-  if (!history.incumbent()) return std::nullopt;
-  const Trial& trial = history.trial(*history.incumbent());
-  return Best{.trial = trial.id,
-              .epoch = trial.curve.best_epoch(),
-              .value = history.in_user_units(trial.curve.best()),
-              .config = trial.config};
-}
-
 std::vector<Charge> ledger(std::span<const StoredEvent> events) {
   std::vector<Charge> charges;
   std::map<TrialId, Epoch> decided;  // the end of the trial's last segment
@@ -124,22 +115,6 @@ std::vector<Spending> spending_by_trial(std::span<const Charge> charges, std::si
     sums.at(static_cast<std::size_t>(index(charge.trial)))[static_cast<std::size_t>(charge.kind)] += charge.cost;
   }
   return sums;
-}
-
-std::vector<IncumbentStep> incumbent_steps(const StudySpec& spec, std::span<const StoredEvent> events) {
-  const double sign = spec.metric.goal == Goal::maximize ? 1.0 : -1.0;
-  std::vector<IncumbentStep> steps;
-  Cost spent = 0.0;
-  for (const StoredEvent& stored : events) {
-    const std::optional<Charge> charge = charge_of(stored);
-    if (!charge) continue;
-    spent += charge->cost;
-    if (charge->kind != CostKind::epoch) continue;
-    const double value = std::get<Measured>(stored.event).measurement.value;
-    if (!steps.empty() && sign * value <= sign * steps.back().value) continue;
-    steps.push_back({.spent = spent, .value = value, .trial = charge->trial});
-  }
-  return steps;
 }
 
 TrialState shown_state(const Trial& trial, Controller controller) {

@@ -10,21 +10,11 @@
 #include "bapi/report/table.h"
 #include "bapi/study/event.h"
 #include "bapi/study/history.h"
-#include "bapi/study/replay.h"
+#include "bapi/study/progress.h"
 
 namespace bapi {
 
 // What can be said about a study, computed from its events. Values are in the user's direction throughout.
-
-struct Best {
-  TrialId trial{};
-  Epoch epoch = 0;
-  double value = 0.0;
-  Config config;
-};
-
-// nullopt until a trial has reported.
-std::optional<Best> best(const History& history);
 
 // ---- The ledger: one row per charge, in the order of the log. Added up in this order, the costs give
 // history.budget().spent() to the last bit.
@@ -57,15 +47,6 @@ std::vector<Spending> spending_by_trial(std::span<const Charge> charges, std::si
 
 // ---- Progress
 
-// The incumbent after everything up to `spent` had been charged.
-struct IncumbentStep {
-  Cost spent = 0.0;
-  double value = 0.0;
-  TrialId trial{};
-};
-// Improvements only, the first report included.
-std::vector<IncumbentStep> incumbent_steps(const StudySpec& spec, std::span<const StoredEvent> events);
-
 struct TrialCounts {
   int running = 0;
   int interrupted = 0;
@@ -74,9 +55,6 @@ struct TrialCounts {
   int stopped = 0;
   int failed = 0;
 };
-// Whether a process is working on the study; the log cannot tell.
-enum class Controller { absent, present };
-
 // Without a controller nothing runs: a trial that was running when it died waits to be continued.
 TrialState shown_state(const Trial& trial, Controller controller);
 TrialCounts count_trials(const History& history, Controller controller);

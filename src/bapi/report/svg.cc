@@ -175,6 +175,11 @@ FigureStyle FigureStyle::of_page(double width, double height) {
           .paper = "var(--paper)"};
 }
 
+FigureStyle FigureStyle::of_file(double width, double height) {
+  return {
+      .width = width, .height = height, .ink = "#1c1c1e", .muted = "#636366", .grid = "#e3e3e6", .paper = "#ffffff"};
+}
+
 Figure::Figure(
     std::string title, std::string subtitle, Axis x, Axis y, std::vector<LegendEntry> legend, FigureStyle style)
     : title_(std::move(title)),

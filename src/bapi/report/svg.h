@@ -73,6 +73,9 @@ struct FigureStyle {
   // For a figure inside a page that sets the custom properties --ink, --muted, --grid and --paper, so that it follows
   // the page into the dark.
   static FigureStyle of_page(double width, double height);
+
+  // The same colours as such a page has by day, for a file of its own.
+  static FigureStyle of_file(double width, double height);
 };
 
 class Figure {

@@ -14,38 +14,6 @@ namespace bapi {
 
 namespace {
 
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : well_formed(text)) {
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          out += fmt::format("\\u{:04x}", static_cast<int>(c));
-        } else {
-          out += c;
-        }
-    }
-  }
-  return out + '"';
-}
-
-std::string exact_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "null"; }
-
 template <typename Range, typename Write>
 std::string joined(const Range& range, std::string_view separator, Write write) {
   std::string out;
@@ -66,27 +34,27 @@ std::string csv_field(const std::string& text) {
   return out + '"';
 }
 
+// As many digits as read back the same.
+std::string exact_number(const Cell& cell) {
+  if (!cell.is_number_float()) return cell.dump();
+  const auto value = cell.get<double>();
+  return std::isfinite(value) ? fmt::format("{}", value) : "";
+}
+
 // One CSV field for anything that is not spread over columns.
 std::string csv_text(const Cell& cell) {
-  return std::visit(Match{[](std::monostate) { return std::string(); },
-                          [](bool value) { return std::string(value ? "true" : "false"); },
-                          [](std::int64_t value) { return fmt::format("{}", value); },
-                          [](std::uint64_t value) { return fmt::format("{}", value); },
-                          [](double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string(); },
-                          [](const std::string& text) { return csv_field(text); },
-                          [&](const Fields&) { return csv_field(to_json(cell)); },
-                          [&](const std::vector<Cell>&) { return csv_field(to_json(cell)); }},
-                    cell.data);
+  if (cell.is_null()) return "";
+  if (cell.is_string()) return csv_field(cell.get_ref<const std::string&>());
+  return cell.is_number() ? exact_number(cell) : csv_field(to_json(cell));
 }
 
 // A row as leaves with dotted names: {"config", {lr: 0.1}} becomes {"config.lr", 0.1}.
 void flatten(const std::string& name, const Cell& cell, Fields& out) {
-  const Fields* fields = std::get_if<Fields>(&cell.data);
-  if (!fields) {
+  if (!cell.is_object()) {
     out.emplace_back(name, cell);
     return;
   }
-  for (const auto& [key, value] : *fields) flatten(name + "." + key, value, out);
+  for (const auto& [key, value] : cell.get_ref<const Fields&>()) flatten(name + "." + key, value, out);
 }
 
 const Cell* find(const Fields& fields, const std::string& name) {
@@ -140,15 +108,10 @@ std::string render_json(const Table& table) {
   return "[\n" + joined(table.rows(), ",\n", object) + "\n]\n";
 }
 
-bool is_number(const Cell& cell) {
-  return std::holds_alternative<std::int64_t>(cell.data) || std::holds_alternative<std::uint64_t>(cell.data) ||
-         std::holds_alternative<double>(cell.data);
-}
-
 // A column is aligned to the right if it holds nothing but numbers.
 bool right_aligned(const Table& table, std::size_t column) {
   return std::all_of(table.rows().begin(), table.rows().end(), [&](const std::vector<Cell>& row) {
-    return row[column].empty() || is_number(row[column]);
+    return row[column].is_null() || row[column].is_number();
   });
 }
 
@@ -196,8 +159,10 @@ Fields fields_of(const Config& config, const Space& space) {
   Fields fields;
   for (std::size_t i = 0; i < config.values.size(); ++i) {
     if (std::holds_alternative<std::monostate>(config.values[i])) continue;
-    Cell cell = std::visit([](const auto& value) { return Cell(value); }, config.values[i]);
-    fields.emplace_back(space.params().at(i).name, std::move(cell));
+    fields.emplace_back(
+        space.params().at(i).name,
+        std::visit(Match{[](std::monostate) { return Cell(); }, [](const auto& value) { return Cell(value); }},
+                   config.values[i]));
   }
   return fields;
 }
@@ -249,38 +214,27 @@ std::string render(const Fields& record, Format format) {
 }
 
 std::string to_json(const Cell& cell) {
-  return std::visit(
-      Match{[](std::monostate) { return std::string("null"); },
-            [](bool value) { return std::string(value ? "true" : "false"); },
-            [](std::int64_t value) { return fmt::format("{}", value); },
-            [](std::uint64_t value) { return fmt::format("{}", value); },
-            [](double value) { return exact_number(value); },
-            [](const std::string& text) { return json_string(text); },
-            [](const Fields& fields) {
-              const auto member = [](const auto& field) {
-                return json_string(field.first) + ": " + to_json(field.second);
-              };
-              return fmt::format("{{{}}}", joined(fields, ", ", member));
-            },
-            [](const std::vector<Cell>& list) { return fmt::format("[{}]", joined(list, ", ", to_json)); }},
-      cell.data);
+  if (cell.is_object()) {
+    const auto member = [](const auto& field) { return to_json(Cell(field.first)) + ": " + to_json(field.second); };
+    return fmt::format("{{{}}}", joined(cell.get_ref<const Fields&>(), ", ", member));
+  }
+  if (cell.is_array()) return fmt::format("[{}]", joined(cell, ", ", to_json));
+  if (cell.is_string()) {
+    return Cell(well_formed(cell.get_ref<const std::string&>())).dump(-1, ' ', false, Cell::error_handler_t::replace);
+  }
+  if (!cell.is_number()) return cell.dump();
+  const std::string number = exact_number(cell);
+  return number.empty() ? "null" : number;
 }
 
 std::string to_text(const Cell& cell) {
-  return std::visit(
-      Match{[](std::monostate) { return std::string(); },
-            [](bool value) { return std::string(value ? "true" : "false"); },
-            [](std::int64_t value) { return fmt::format("{}", value); },
-            [](std::uint64_t value) { return fmt::format("{}", value); },
-            [](double value) { return short_number(value); },
-            [](const std::string& text) { return visible_line(text); },
-            [](const Fields& fields) {
-              return joined(fields, " ", [](const auto& field) { return field.first + "=" + to_text(field.second); });
-            },
-            [](const std::vector<Cell>& list) {
-              return joined(list, " ", [](const Cell& item) { return to_text(item); });
-            }},
-      cell.data);
+  if (cell.is_null()) return "";
+  if (cell.is_string()) return visible_line(cell.get_ref<const std::string&>());
+  if (cell.is_number_float()) return short_number(cell.get<double>());
+  if (cell.is_array()) return joined(cell, " ", [](const Cell& item) { return to_text(item); });
+  if (!cell.is_object()) return cell.dump();
+  return joined(
+      cell.get_ref<const Fields&>(), " ", [](const auto& field) { return field.first + "=" + to_text(field.second); });
 }
 
 }  // namespace bapi

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "bapi/base/names.h"
@@ -12,30 +10,11 @@
 
 namespace bapi {
 
-struct Cell;
+// One value of a listing. null is "there is none": an empty cell in a table.
+using Cell = nlohmann::ordered_json;
 
 // Named values in a fixed order: a configuration, the budget of a study.
-using Fields = std::vector<std::pair<std::string, Cell>>;
-
-// One value of a listing. `std::monostate` is "there is none": an empty cell in a table, null in JSON.
-struct Cell {
-  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Fields, std::vector<Cell>> data;
-
-  Cell() = default;
-  Cell(std::monostate) {}
-  Cell(bool value) : data(value) {}
-  Cell(int value) : data(std::int64_t{value}) {}
-  Cell(std::int64_t value) : data(value) {}
-  Cell(std::uint64_t value) : data(value) {}
-  Cell(double value) : data(value) {}
-  Cell(const char* text) : data(std::string(text)) {}
-  Cell(std::string_view text) : data(std::string(text)) {}
-  Cell(std::string text) : data(std::move(text)) {}
-  Cell(Fields fields) : data(std::move(fields)) {}
-  Cell(std::vector<Cell> list) : data(std::move(list)) {}
-
-  bool empty() const { return std::holds_alternative<std::monostate>(data); }
-};
+using Fields = Cell::object_t;
 
 // The parameters that apply, by name.
 Fields fields_of(const Config& config, const Space& space);
@@ -74,6 +53,7 @@ std::string render(const Table& table, Format format);
 // A single record: one "name  value" line per field for people, one JSON object, or CSV with one row.
 std::string render(const Fields& record, Format format);
 
+// On one line, with a space behind every comma and colon. Bytes that are not text are replaced.
 std::string to_json(const Cell& cell);
 
 // For people, on one line: four significant digits, "lr=0.1 units=64" for fields, line breaks and other control

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -145,6 +146,8 @@ bool is_there(const std::filesystem::path& file) {
   return there;
 }
 
+std::atomic<std::int64_t> whole_reads_so_far = 0;
+
 // A log without its database belongs to a study that was deleted; SQLite would apply it to the new one.
 void remove_orphaned_log(const std::filesystem::path& file) {
   for (const char* suffix : {"-wal", "-shm"}) {
@@ -283,9 +286,12 @@ std::string SqliteStore::place() const { return impl_->db.file().string(); }
 
 const StudySpec& SqliteStore::spec() const { return impl_->spec; }
 
+std::int64_t SqliteStore::whole_reads() { return whole_reads_so_far; }
+
 void SqliteStore::write_under(const StudyLock& lock) { impl_->lock = &lock; }
 
 EventLog SqliteStore::read(EventSeq after) const {
+  if (after <= 0) ++whole_reads_so_far;
   EventLog log;
   EventSeq expected = std::max<EventSeq>(after, 0) + 1;
   log.events.reserve(

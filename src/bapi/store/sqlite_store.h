@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 
@@ -34,6 +35,9 @@ class SqliteStore : public Store {
 
   // From now on every write first makes sure that `lock`, which must outlive the store, is still held.
   void write_under(const StudyLock& lock);
+
+  // How often the log of any study was read from its beginning in this process: opening a study should cost one.
+  static std::int64_t whole_reads();
 
   // Replaces the parts of the specification that may change while a study exists (workers, deadline, grace, ...); the
   // budget changes by a BudgetChanged event instead. The caller decides what may change.

@@ -1,24 +1,48 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "bapi/store/sqlite_store.h"
 #include "bapi/store/study_dir.h"
+#include "bapi/store/study_lock.h"
+#include "bapi/study/history.h"
 #include "bapi/study/spec.h"
 
 namespace bapi {
 
-// The study in `dir` for its controller, who holds the lock: a new one with this specification, or the one that is
-// there, once it agrees. What may change (spec_change.h) is taken over, and a budget that differs becomes its total.
-// Throws InvalidInput that lists what may not. `tell` gets a line about everything that was done.
-SqliteStore open_or_create_study(const StudyDir& dir,
-                                 const StudySpec& spec,
-                                 const std::function<void(const std::string&)>& tell);
+// What may be changed in a study that exists, as people write it. Every part overrides the specification.
+struct StudyChanges {
+  std::optional<std::string> budget = {};    // a total: "2h", "500 epochs"
+  std::optional<std::string> deadline = {};  // "1h"
+  std::optional<int> workers = {};
 
-// The same for a study that must be there.
-SqliteStore reopen_study(const StudyDir& dir,
-                         const StudySpec& wanted,
-                         const std::function<void(const std::string&)>& tell);
+  bool empty() const { return !budget && !deadline && !workers; }
+};
+
+// Throws InvalidInput. A budget in the unit that the study has keeps its meter and price.
+void apply(const StudyChanges& changes, StudySpec& spec);
+
+// A study in the hands of its controller: locked, open for writing, its log read once.
+struct OpenedStudy {
+  StudyDir dir;
+  StudyLock lock;
+  SqliteStore store;
+  std::vector<StoredEvent> events;
+  History history;
+};
+
+// A line about something that was done: created, changed.
+using Tell = std::function<void(const std::string&)>;
+
+// The study in `dir`: a new one with this specification, or the one that is there, once it agrees. What may change
+// (spec_change.h) is taken over, and a budget that differs becomes its total. Throws InvalidInput that lists what may
+// not, StoreError if another controller is at work.
+OpenedStudy open_or_create_study(const StudyDir& dir, const StudySpec& spec, const Tell& tell);
+
+// A study that must be there, with its own specification but for `changes`.
+OpenedStudy reopen_study(const StudyDir& dir, const StudyChanges& changes, const Tell& tell);
 
 }  // namespace bapi

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "bapi/report/summary.h"
 #include "bapi/store/study_dir.h"
 #include "bapi/study/event.h"
 #include "bapi/study/history.h"
+#include "bapi/study/progress.h"
 
 namespace bapi {
 

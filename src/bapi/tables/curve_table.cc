@@ -8,14 +8,13 @@
 #include <numeric>
 
 #include "bapi/base/error.h"
+#include "bapi/study/direction.h"
 
 namespace bapi {
 namespace {
 
 // Of an epoch. Sums of costs stay finite, and keep the fractions of small ones.
 constexpr Cost kLargestCost = 1e15;
-
-double oriented(double value, Goal goal) { return goal == Goal::maximize ? value : -value; }
 
 bool is_complete(const CurveTable::Run& run) { return run.complete; }
 

@@ -4,28 +4,10 @@
 
 #include "bapi/base/error.h"
 #include "bapi/store/memory_store.h"
+#include "bapi/study/progress.h"
 #include "bapi/tables/table_evaluator.h"
 
 namespace bapi {
-namespace {
-
-// (spent, best so far in the user's direction) at every improvement.
-std::vector<std::pair<Cost, double>> improvements(Goal goal, const std::vector<StoredEvent>& events) {
-  const auto better = [&](double a, double b) { return goal == Goal::maximize ? a > b : a < b; };
-  Cost spent = 0.0;
-  std::vector<std::pair<Cost, double>> trajectory;
-  for (const StoredEvent& stored : events) {
-    if (const auto* overhead = std::get_if<Overhead>(&stored.event)) spent += overhead->cost;
-    const auto* measured = std::get_if<Measured>(&stored.event);
-    if (!measured) continue;
-    spent += measured->measurement.cost;
-    const double value = measured->measurement.value;
-    if (trajectory.empty() || better(value, trajectory.back().second)) trajectory.emplace_back(spent, value);
-  }
-  return trajectory;
-}
-
-}  // namespace
 
 SimulationSummary simulate(const CurveTable& table,
                            const PolicySpec& spec,
@@ -50,8 +32,11 @@ SimulationSummary simulate(const CurveTable& table,
                             .trials = static_cast<int>(history.trials().size()),
                             .how = end.end,
                             .end = end.reason,
-                            .events = store.events(0)};
-  summary.trajectory = improvements(table.metric.goal, summary.events);
+                            .events = store.events(0),
+                            .history = history};
+  for (const SpentReport& report : improvements(table.metric, summary.events)) {
+    summary.trajectory.emplace_back(report.spent, report.measurement.value);
+  }
   const double range = table.best() - table.median_final();
   if (history.incumbent()) {
     const double incumbent = history.trial(*history.incumbent()).curve.best();

@@ -34,6 +34,7 @@ struct SimulationSummary {
   std::string end;                                       // why it ended
   std::vector<std::pair<Cost, double>> trajectory = {};  // (spent, best in the user's direction) at every improvement
   std::vector<StoredEvent> events = {};
+  std::optional<History> history = {};  // what they add up to
 };
 
 // Runs `policy` against recorded curves, through the same Session, History and Budget as a real run. `spec` of the

@@ -1,0 +1,16 @@
+# bapi_assets(target module): the files of src/bapi/<module>/assets become part of the library; `asset(name)` of
+# <module>/assets.h gives their contents. A file that changes is embedded anew.
+function(bapi_assets target module)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${module}/assets/*)
+  set(entries "")
+  foreach(file ${files})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    get_filename_component(name ${file} NAME)
+    file(READ ${file} text)
+    string(APPEND entries "    {\"${name}\", R\"asset(${text})asset\"},\n")
+  endforeach()
+  set(BAPI_ASSETS_MODULE ${module})
+  set(BAPI_ASSETS_ENTRIES "${entries}")
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/assets.cc.in ${CMAKE_CURRENT_BINARY_DIR}/${module}_assets.cc @ONLY)
+  target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${module}_assets.cc)
+endfunction()

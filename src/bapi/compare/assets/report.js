@@ -1,0 +1,1 @@
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(each => { each.open = true; }));
