@@ -2,7 +2,7 @@
 #include <string>
 
 #include "bapi/base/error.h"
-#include "bapi/compare/run_log.h"
+#include "bapi/compare/logged_runs.h"
 #include "bapi/tables/csv_table.h"
 #include "bapi/tables/lct1.h"
 #include "bapi/tables/network_surrogate.h"

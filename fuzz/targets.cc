@@ -18,6 +18,8 @@ constexpr Target kTargets[] = {
     {"lct1_json", read_lct1_json},
     {"surrogate", read_surrogate},
     {"comparison_log", read_comparison_log},
+    {"replay", replay_events},
+    {"session", drive_session},
 };
 
 }  // namespace

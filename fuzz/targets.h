@@ -31,4 +31,8 @@ void read_lct1_json(std::string_view input);
 void read_surrogate(std::string_view input);
 void read_comparison_log(std::string_view input);
 
+// What an input is turned into: events, applied to a history one after the other; a controller's life.
+void replay_events(std::string_view input);
+void drive_session(std::string_view input);
+
 }  // namespace bapi::fuzz

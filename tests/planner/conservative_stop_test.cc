@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "bapi/base/error.h"
+#include "bapi/gp/monotone_gp.h"
+#include "bapi/gp/slope_constraint.h"
 #include "tests/support/curves.h"
 
 namespace bapi {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "bapi/base/error.h"
+#include "bapi/gp/monotone_gp.h"
+#include "bapi/gp/slope_constraint.h"
 #include "tests/support/curves.h"
 
 namespace bapi {

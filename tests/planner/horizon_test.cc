@@ -252,14 +252,14 @@ TEST(Horizon, EndsWhereEverythingIsTaken) {
 
 TEST(Horizon, DependsOnTheStreamAloneWhateverTheThread) {
   const Setting s = setting(15);
-  const auto plan = [&] {
+  const auto planned = [&] {
     Rng rng(16);
     return plan(problem(s, 1000.0), quick(), rng);
   };
-  const Horizon here = plan();
+  const Horizon here = planned();
   std::vector<Horizon> there(3);
   std::vector<std::thread> threads;
-  for (Horizon& horizon : there) threads.emplace_back([&] { horizon = plan(); });
+  for (Horizon& horizon : there) threads.emplace_back([&] { horizon = planned(); });
   for (std::thread& thread : threads) thread.join();
   for (const Horizon& horizon : there) {
     ASSERT_EQ(horizon.runs.size(), here.runs.size());

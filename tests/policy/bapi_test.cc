@@ -304,9 +304,11 @@ TEST(Bapi, WithoutCheckpointsToGoOnCostsAllEpochsAgain) {
       history.apply(SegmentDone{TrialId{i}});
     }
     Rng rng(1);
-    const Models models = fit_models(Evidence(history), {}, rng);
+    const Evidence evidence(history);
+    const Models models = fit_models(evidence, {}, rng);
     const Vector x = spec.space.encode(table.configs[18]);
-    EXPECT_NEAR(cost_to(history, models, x, 2, 8), 8.0, 0.4) << name;
+    const Planning planning(evidence, models, {});
+    EXPECT_NEAR(planning.cost_to({.x = x, .group = 0, .done = 2}, 8), 8.0, 0.4) << name;
     Rng stream(2);
     const Decision decision = make_policy({.name = name})->ask(history, stream);
     if (const auto* resume = std::get_if<Resume>(&decision)) {

@@ -1,6 +1,7 @@
 #include "bapi/process/file_tail.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "bapi/base/error.h"
 #include "tests/process/trainer_study.h"
@@ -83,7 +84,29 @@ TEST_F(Tail, GivesTheUnfinishedLineWhenAskedForTheRest) {
   EXPECT_EQ(tail.take_rest(), "");
 }
 
-TEST_F(Tail, AFileThatIsNotThereIsAnError) { EXPECT_THROW(FileTail(scratch_.path() / "none", 0), StoreError); }
+TEST_F(Tail, AFileThatIsNotThereIsEmpty) {
+  FileTail tail(scratch_.path() / "none", 5);
+  EXPECT_EQ(read(tail), Lines{});
+  EXPECT_EQ(tail.problem(), "");
+}
+
+TEST_F(Tail, LinksPipesAndDevicesAreRefusedWithTheReason) {
+  ASSERT_EQ(::mkfifo((scratch_.path() / "pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/zero", scratch_.path() / "link");
+  for (const char* name : {"pipe", "link"}) {
+    FileTail tail(scratch_.path() / name, 0);
+    EXPECT_EQ(read(tail), Lines{});
+    EXPECT_NE(tail.problem().find("expected a regular file"), std::string::npos) << tail.problem();
+  }
+}
+
+TEST_F(Tail, AHoleThatNobodyCanHaveAppendedIsNotRead) {
+  append("one\n");
+  FileTail tail(file(), 0);
+  std::filesystem::resize_file(file(), std::uintmax_t{1} << 40U);
+  EXPECT_EQ(read(tail), Lines{"one"});
+  EXPECT_NE(tail.problem().find("hole"), std::string::npos);
+}
 
 TEST_F(Tail, LastLinesAreBoundedInNumberAndLength) {
   append("a\nb\nc\nd\n");

@@ -15,7 +15,7 @@ class LeftBehind : public testing::Test {
   // A shell with a child in its group; both carry MARK in their environment.
   Subprocess family(const std::string& mark) {
     auto launched = Subprocess::launch({.arguments = {"/bin/sh", "-c", "/bin/sleep 100 & echo $!; wait"},
-                                        .environment = {"MARK=" + mark},
+                                        .environment = {"MARK=" + mark, "SECOND=x"},
                                         .output = scratch_.path() / mark});
     Subprocess leader = std::move(std::get<Subprocess>(launched));
     leader.begin();
@@ -40,21 +40,29 @@ TEST(Identify, TellsProcessesApartAndZombiesFromLiving) {
   EXPECT_FALSE(identify(child).has_value());
 }
 
-TEST_F(LeftBehind, TheWholeGroupOfALivingLeaderIsEnded) {
+TEST_F(LeftBehind, WhatCarriesAllMarksIsEnded) {
   const Subprocess leader = family("a");
-  EXPECT_EQ(end_leftovers(leader.identity(), "NOT=there"), Leftovers::ended);
+  EXPECT_EQ(end_leftovers(leader.identity(), {"MARK=a", "SECOND=x"}), Leftovers::ended);
   EXPECT_FALSE(identify(leader.identity().pid).has_value());
   EXPECT_FALSE(identify(child_).has_value());
-  EXPECT_EQ(end_leftovers(leader.identity(), "NOT=there"), Leftovers::none);
+  EXPECT_EQ(end_leftovers(leader.identity(), {"MARK=a", "SECOND=x"}), Leftovers::none);
+}
+
+TEST_F(LeftBehind, ProcessesOfAnotherControllerOrDirectoryAreLeftAlone) {
+  const Subprocess leader = family("d");
+  EXPECT_EQ(end_leftovers(leader.identity(), {"MARK=d", "SECOND=y"}), Leftovers::none);
+  EXPECT_EQ(end_leftovers(leader.identity(), {"NOT=there"}), Leftovers::none);
+  EXPECT_TRUE(identify(leader.identity().pid).has_value());
+  EXPECT_TRUE(identify(child_).has_value());
 }
 
 TEST_F(LeftBehind, MembersOfADeadLeadersGroupAreEndedIfTheyCarryTheMark) {
   const Subprocess leader = family("b");
   ::kill(leader.identity().pid, SIGKILL);
   while (identify(leader.identity().pid)) ::usleep(1000);
-  EXPECT_EQ(end_leftovers(leader.identity(), "MARK=other"), Leftovers::none);
+  EXPECT_EQ(end_leftovers(leader.identity(), {"MARK=other"}), Leftovers::none);
   EXPECT_TRUE(identify(child_).has_value());
-  EXPECT_EQ(end_leftovers(leader.identity(), "MARK=b"), Leftovers::ended);
+  EXPECT_EQ(end_leftovers(leader.identity(), {"MARK=b"}), Leftovers::ended);
   EXPECT_FALSE(identify(child_).has_value());
 }
 
@@ -62,10 +70,10 @@ TEST_F(LeftBehind, AnotherProcessWithTheSameNumberIsLeftAlone) {
   const Subprocess leader = family("c");
   ProcessIdentity former = leader.identity();
   former.start_ticks -= 1;
-  EXPECT_EQ(end_leftovers(former, "MARK=other"), Leftovers::none);
+  EXPECT_EQ(end_leftovers(former, {"MARK=other"}), Leftovers::none);
   former = leader.identity();
   former.boot = "another";
-  EXPECT_EQ(end_leftovers(former, "MARK=c"), Leftovers::none);
+  EXPECT_EQ(end_leftovers(former, {"MARK=c"}), Leftovers::none);
   EXPECT_TRUE(identify(leader.identity().pid).has_value());
 }
 

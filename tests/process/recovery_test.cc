@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <cmath>
+#include <cstdint>
 
 #include "bapi/process/process_file.h"
 #include "tests/process/trainer_study.h"
@@ -13,7 +13,7 @@ namespace bapi {
 namespace {
 
 constexpr TrialId kTrial{0};
-constexpr double kStart = 1'600'000'000.0;  // when the dead controller started the process
+constexpr const char* kMark = "BAPI_CONTROLLER=dead";
 
 // The files that a dead controller left, and the log as it was.
 class Recovery : public testing::Test {
@@ -33,7 +33,8 @@ class Recovery : public testing::Test {
   void started() {
     ProcessFile file;
     file.identity = {.pid = 1, .start_ticks = 1, .boot = "another"};
-    file.started_at = kStart;
+    file.mark = kMark;
+    file.dir = dir_.root.string();
     file.spent_before = trial_.spent();
     file.recorded = trial_.curve.last_epoch();
     file.from = file.recorded;
@@ -43,25 +44,24 @@ class Recovery : public testing::Test {
     write_process_file(dir_.process(), file);
   }
 
-  void said(const std::vector<Epoch>& epochs, double at = 0.0) {
+  void said(const std::vector<Epoch>& epochs) {
     for (const Epoch epoch : epochs) {
       std::ofstream(dir_.report(), std::ios::app)
           << "{\"epoch\": " << epoch << ", \"accuracy\": 0.5, \"cost\": 0.25}\n";
     }
-    touch(dir_.report(), at);
   }
 
-  void last_sign_of_life(double at) { touch(dir_.process(), at); }
+  void lived(double seconds) { renew_lived(dir_.process(), kMark, 1, seconds); }
 
-  static void touch(const std::filesystem::path& file, double at) {
-    const double instant = kStart + at;
-    const timespec time = {.tv_sec = static_cast<time_t>(instant),
-                           .tv_nsec = static_cast<long>(1e9 * (instant - std::floor(instant)))};
-    const timespec times[2] = {time, time};
-    ::utimensat(AT_FDCWD, file.c_str(), times, 0);
+  // As clocks that were set, copies and evil programs do.
+  void touch_everything(time_t at) {
+    const timespec times[2] = {{.tv_sec = at, .tv_nsec = 0}, {.tv_sec = at, .tv_nsec = 0}};
+    for (const std::filesystem::path& file : {dir_.report(), dir_.log(), dir_.process()}) {
+      ::utimensat(AT_FDCWD, file.c_str(), times, 0);
+    }
   }
 
-  std::vector<Event> recover() { return recover_process(spec_, trial_, dir_, ManualClock(kStart + 1000.0)); }
+  std::vector<Event> recover() { return recover_process(spec_, trial_, dir_); }
 
   // The facts go to the log.
   void record(const std::vector<Event>& facts) {
@@ -157,8 +157,8 @@ TEST_F(Recovery, TimeIsSharedByTheNewEpochsAndTheRestIsGrace) {
   spec_ = in_seconds(spec_);
   started();
   recorded({3.0}, 1.0);  // start-up and the first epoch: charged until 4 s after the start
-  said({1, 2, 3}, 10.0);
-  last_sign_of_life(11.5);
+  said({1, 2, 3});
+  lived(11.5);
   EXPECT_EQ(recover_once(),
             (std::vector<Event>{measured(2, 3.0), measured(3, 3.0), overhead(OverheadKind::grace, 4, 1.5)}));
 }
@@ -166,23 +166,83 @@ TEST_F(Recovery, TimeIsSharedByTheNewEpochsAndTheRestIsGrace) {
 TEST_F(Recovery, TimeBeforeTheFirstReportIsCharged) {
   spec_ = in_seconds(spec_);
   started();
-  last_sign_of_life(7.0);
+  lived(7.0);
   EXPECT_EQ(recover_once(), (std::vector<Event>{overhead(OverheadKind::grace, 1, 7.0)}));
 }
 
-TEST_F(Recovery, ClocksThatWereSetBackChargeNothing) {
+TEST_F(Recovery, EpochsShareTheTimeEvenlyWhereNoneIsKnown) {
+  spec_ = in_seconds(spec_);
+  started();
+  said({1, 2, 3});
+  lived(6.0);
+  EXPECT_EQ(recover_once(), (std::vector<Event>{measured(1, 2.0), measured(2, 2.0), measured(3, 2.0)}));
+}
+
+TEST_F(Recovery, WhatIsChargedAlreadyIsNotChargedAgain) {
   spec_ = in_seconds(spec_);
   started();
   recorded({5.0});
-  said({1, 2}, -100.0);
-  last_sign_of_life(-100.0);
+  said({1, 2});
+  lived(4.0);
   EXPECT_EQ(recover_once(), (std::vector<Event>{measured(2, 0.0)}));
+}
+
+TEST_F(Recovery, TimesOfFilesChargeNothing) {
+  spec_ = in_seconds(spec_);
+  started();
+  recorded({2.0});
+  said({1, 2});
+  lived(4.0);
+  for (const time_t at : {time_t{0}, time_t{1'000'000'000}, time_t{9'000'000'000}}) {
+    touch_everything(at);
+    EXPECT_EQ(recover(), (std::vector<Event>{measured(2, 2.0)}));
+  }
+}
+
+TEST_F(Recovery, MissingFilesHaveNoReports) {
+  spec_ = in_seconds(spec_);
+  started();
+  lived(3.0);
+  std::filesystem::remove(dir_.log());
+  std::filesystem::remove(dir_.report());
+  EXPECT_EQ(recover_once(), (std::vector<Event>{overhead(OverheadKind::grace, 1, 3.0)}));
+}
+
+TEST_F(Recovery, PipesLinksAndHolesAreNotRead) {
+  started();
+  said({1});
+  std::filesystem::remove(dir_.log());
+  ASSERT_EQ(::mkfifo(dir_.log().c_str(), 0600), 0);
+  std::filesystem::resize_file(dir_.report(), std::uintmax_t{1} << 40U);
+  EXPECT_EQ(recover(), (std::vector<Event>{measured(1, 1.0)}));
+  std::filesystem::remove(dir_.report());
+  std::filesystem::create_symlink("/dev/zero", dir_.report());
+  EXPECT_EQ(recover(), std::vector<Event>{});
+}
+
+TEST_F(Recovery, ACopyOfARunningStudyLeavesTheOriginalAlone) {
+  TempDir other;
+  const StudyDir original(other.path() / "o.bapi");
+  const StudyDir copy(other.path() / "copy" / "o.bapi");
+  const SystemClock clock;
+  const StudySpec spec = trainer_spec({"--sleep", "0.02"});
+  History history(spec);
+  history.apply(TrialStarted{.trial = kTrial, .config = {{Value{0.5}}}, .until = 20});
+  ProcessEvaluator running(spec, original, clock);
+  running.start(segment(0, 0, 20));
+  wait_for_a<Measured>(running);
+  std::filesystem::create_directories(copy.root());
+  std::filesystem::copy(original.root(), copy.root(), std::filesystem::copy_options::recursive);
+  const int pid = read_process_file(original.trial(kTrial).process())->identity.pid;
+  ProcessEvaluator next(spec, copy, clock);
+  EXPECT_FALSE(next.recover(history).empty());
+  EXPECT_TRUE(identify(pid).has_value());
 }
 
 TEST_F(Recovery, ATornFileLosesNoEpochAndChargesNoTime) {
   spec_ = in_seconds(spec_);
   recorded({1.0, 1.0});
-  said({1, 2, 1, 2, 3}, 10.0);
+  said({1, 2, 1, 2, 3});
   std::ofstream(dir_.process()) << "pid 12";
   EXPECT_EQ(recover_once(), (std::vector<Event>{measured(3, 0.0)}));
 }

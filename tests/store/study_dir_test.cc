@@ -1,13 +1,19 @@
 #include "bapi/store/study_dir.h"
-#include "bapi/base/file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "bapi/base/error.h"
-#include "tests/process/trainer_study.h"
+#include "bapi/base/file.h"
+#include "tests/support/temp_dir.h"
 
 namespace bapi {
 namespace {
+
+std::string text_of(const std::filesystem::path& file) { return contents_of(file); }
 
 TEST(StudyDir, PathsAreAbsoluteAndTrialsAreNumbered) {
   const StudyDir dir("x/../mlp.bapi");
@@ -25,6 +31,32 @@ TEST(StudyDir, CreatingATrialTwiceKeepsItsFiles) {
   EXPECT_EQ(text_of(trial.log()), "text");
   EXPECT_TRUE(std::filesystem::is_directory(trial.checkpoint()));
   EXPECT_TRUE(std::filesystem::exists(trial.report()));
+}
+
+TEST(StudyDir, LinksAreNotFollowed) {
+  const TempDir scratch;
+  std::ofstream(scratch.path() / "precious") << "mine";
+  const TrialDir trial = StudyDir(scratch.path() / "a.bapi").trial(TrialId{0});
+  std::filesystem::create_directories(trial.root);
+  std::filesystem::create_symlink(scratch.path() / "precious", trial.log());
+  EXPECT_THROW(trial.create(), StoreError);
+  EXPECT_EQ(text_of(scratch.path() / "precious"), "mine");
+}
+
+// Needs root, who may hand a directory to somebody else.
+TEST(StudyDir, OfAnotherUserIsRefusedAndOfRootIsNot) {
+  if (::geteuid() != 0) GTEST_SKIP();
+  const TempDir scratch;
+  constexpr uid_t kOwner = 12345;
+  constexpr uid_t kUser = 12346;
+  std::filesystem::create_directories(scratch.path() / "theirs");
+  ASSERT_EQ(::chown((scratch.path() / "theirs").c_str(), kOwner, kOwner), 0);
+  EXPECT_NO_THROW(require_own_directory(scratch.path() / "theirs"));
+  ASSERT_EQ(::chmod(scratch.path().c_str(), 0755), 0);
+  ASSERT_EQ(::seteuid(kUser), 0);
+  EXPECT_THROW(require_own_directory(scratch.path() / "theirs"), StoreError);
+  EXPECT_NO_THROW(require_own_directory(scratch.path()));
+  ASSERT_EQ(::seteuid(0), 0);
 }
 
 TEST(StudyDir, WhatCannotBeWrittenIsAStoreError) {

@@ -14,8 +14,37 @@
 
 namespace bapi {
 
+namespace {
+
+std::string reason(int error) {
+  if (error == ELOOP) return "it is a symbolic link; expected a regular file";
+  if (error == ENXIO) return "it is a pipe, a device or a socket; expected a regular file";
+  return std::strerror(error);
+}
+
+}  // namespace
+
+bool is_shortage(int error) {
+  return error == EMFILE || error == ENFILE || error == EAGAIN || error == ENOMEM || error == ENOSPC || error == EDQUOT;
+}
+
+std::string why_not(std::string_view what, const std::filesystem::path& path, int error) {
+  return fmt::format("cannot {} {}: {}", what, path.string(), reason(error));
+}
+
 void fail_at(std::string_view what, const std::filesystem::path& path, int error) {
-  throw StoreError(fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(error)));
+  if (is_shortage(error)) throw Shortage(why_not(what, path, error));
+  throw StoreError(why_not(what, path, error));
+}
+
+FileDescriptor open_regular(const std::filesystem::path& path, int flags) {
+  FileDescriptor file(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
+  struct stat status = {};
+  if (!file) return file;
+  if (::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode)) return file;
+  file.close();
+  errno = ENXIO;
+  return file;
 }
 
 FileDescriptor open_file(const std::filesystem::path& path, int flags) {

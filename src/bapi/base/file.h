@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "bapi/base/error.h"
+
 namespace bapi {
 
 // Owns an open file, pipe end or the like; closes it.
@@ -33,11 +35,30 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-// These throw StoreError that names the file and the system's reason.
+// The machine is out of something just now: memory, processes, open files, disk space. Waiting may help.
+class Shortage : public StoreError {
+ public:
+  using StoreError::StoreError;
+};
+
+// Whether the system's refusal (errno) says nothing about the request, only that the machine is out of memory,
+// processes, open files or disk space just now.
+bool is_shortage(int error);
+
+// Opens a file of a study's directory, where others may have planted anything: no link is followed, nobody is waited
+// for (as at the other end of a FIFO), and only a regular file is opened. Empty if that is impossible; errno is ELOOP
+// for a link and ENXIO for what is no regular file.
+FileDescriptor open_regular(const std::filesystem::path& path, int flags);
+
+// These throw StoreError that names the file and the system's reason; Shortage if it is one.
 FileDescriptor open_file(const std::filesystem::path& path, int flags);  // flags of open(2); closed in child programs
+
 void write_all(const FileDescriptor& file, std::string_view text, const std::filesystem::path& path);
 void make_directories(const std::filesystem::path& path);
 [[noreturn]] void fail_at(std::string_view what, const std::filesystem::path& path, int error);
+
+// "cannot read FILE: it is a symbolic link; ..."
+std::string why_not(std::string_view what, const std::filesystem::path& path, int error);
 
 // More than any file that is read as a whole: a larger one is a mistake or an attack, and is not read at all.
 inline constexpr std::size_t kLargestFile = std::size_t{1} << 30;

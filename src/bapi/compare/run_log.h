@@ -2,29 +2,15 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "bapi/base/file.h"
 #include "bapi/compare/comparison.h"
+#include "bapi/compare/logged_runs.h"
 #include "bapi/store/study_lock.h"
 
 namespace bapi {
-
-// What a comparison's log says.
-struct LoggedRuns {
-  std::optional<std::string> settings;          // of all runs: how decisions are charged, what continuing costs
-  std::map<std::string, std::string> tables;    // name -> fingerprint
-  std::map<std::string, std::string> policies;  // label -> policy with options, and what it is charged by if modelled
-  std::map<RunKey, RunRecord> finished;
-  std::size_t bytes = 0;  // of its whole lines; what follows them was torn by a kill
-};
-
-// Nothing if there is no such file. Throws InvalidInput that names the line if it is not a comparison's log.
-LoggedRuns read_runs(const std::filesystem::path& file);
-LoggedRuns parse_runs(std::string_view text, const std::string& file);  // the same from its contents
 
 // What decisions of each of `policies` took in the runs of a comparison that was written to `directory` before, under
 // whatever labels it had there. Throws InvalidInput that names a policy without runs there.

@@ -198,6 +198,12 @@ double seconds_to_end(const History& history, const Running& running, const Stud
   return std::max(0.0, std::min(seconds_to_budget(history, running), deadline));
 }
 
+double training_seconds_left(const History& history, const Running& running) {
+  if (!counts(history, Meter::seconds)) return std::numeric_limits<double>::infinity();
+  const Cost grace = running.rate * history.spec().effective_grace();
+  return history.spec().budget.to_seconds(unspent(history) - running.accrued - grace);
+}
+
 std::optional<double> seconds_left(const History& history, const Running& running, const StudyTime& time) {
   std::optional<double> seconds;
   if (running.rate > 0.0) seconds = std::max(0.0, unspent(history) - running.accrued) / running.rate;

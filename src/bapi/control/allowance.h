@@ -78,6 +78,10 @@ std::optional<std::string> end_due_between_epochs(const History& history, const 
 // Seconds until budget or deadline make an end due; 0 or more, large if nothing does.
 double seconds_to_end(const History& history, const Running& running, const StudyTime& time);
 
+// Seconds of training that the budget pays from now on, all processes together, with grace periods set aside. Infinite
+// unless time is the cost.
+double training_seconds_left(const History& history, const Running& running);
+
 // Seconds until the budget is spent at `running.rate`, or the deadline reached: for displays. nullopt: not known.
 std::optional<double> seconds_left(const History& history, const Running& running, const StudyTime& time);
 

@@ -126,7 +126,8 @@ Advice AskTell::report(TrialId trial, const EpochResult& result) {
     fail(trial, reading.message);
     return Advice::stop;
   }
-  if (account.last_epoch() >= history().trial(trial).segment->until) unrecorded.emplace_back(SegmentDone{.trial = trial});
+  if (account.last_epoch() >= history().trial(trial).segment->until)
+    unrecorded.emplace_back(SegmentDone{.trial = trial});
   session_.record(unrecorded);
   unrecorded.clear();
   failures_before_ = std::min(failures_before_, history().failures_in_a_row());

@@ -19,6 +19,12 @@ struct Segment {
   bool operator==(const Segment&) const = default;
 };
 
+// How long what runs may go on without another word of the loop. Infinity is no limit.
+struct RunLimits {
+  double training_seconds;  // of all trials together
+  double seconds;
+};
+
 // Trains segments somewhere, a given number of trials at a time. Not thread-safe; driven by one loop.
 //
 // A trial that has reached `until` may train on ("live") until it is either given its next segment by `start` or let go
@@ -41,6 +47,14 @@ class Evaluator {
 
   // Facts in the order they happened; empty on timeout. A Measured that reaches `until` is followed by SegmentDone.
   virtual std::vector<Event> wait(double seconds) = 0;
+
+  // The facts that `wait` has returned are in the log, all of them.
+  virtual void recorded() {}
+
+  // Said before anything that may take long, such as a decision: an evaluator that can ends what runs by itself when
+  // these limits are passed. Then it is `out_of_time`, and the study has to end.
+  virtual void keep_within(const RunLimits&) {}
+  virtual bool out_of_time() const { return false; }
 
   // Cost that has accrued in the processes but is in no fact yet (Meter::seconds; 0 for the others).
   virtual Cost accrued() const = 0;

@@ -1,12 +1,16 @@
 #include "bapi/control/tune.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "bapi/base/match.h"
 #include "bapi/control/allowance.h"
 
 namespace bapi {
 namespace {
+
+// What ends a study's programs after their grace period, should this process be held up.
+constexpr double kEndSlack = 5.0;  // seconds
 
 class Loop {
  public:
@@ -21,11 +25,14 @@ class Loop {
       if (options_.interrupt && options_.interrupt->load()) return end(TuneEnd::interrupted, "interrupted");
       if (gives_up()) return end(TuneEnd::too_many_failures, failure_advice(history()));
       if (const auto reason = end_due(history(), running(), time())) return end(TuneEnd::finished, *reason);
+      if (evaluator_.out_of_time() && !history().finished()) return end(TuneEnd::finished, passed_limit());
       dispatch();
+      if (evaluator_.out_of_time() && !history().finished()) continue;  // the decision took too long
       release_what_was_not_chosen();
       if (session_.history().finished() && evaluator_.live().empty()) {
         return end(TuneEnd::finished, session_.history().finish_reason());
       }
+      evaluator_.keep_within(limits());
       record_next_facts(std::min(options_.tick, seconds_to_end(history(), running(), time())));
     }
   }
@@ -36,7 +43,9 @@ class Loop {
   // Hands out work while a worker is free.
   void dispatch() {
     bool busy = false;
-    while (!busy && !history().finished() && history().open_segments() < history().spec().workers) {
+    while (!busy && !history().finished() && !evaluator_.out_of_time() &&
+           history().open_segments() < history().spec().workers) {
+      evaluator_.keep_within(limits());  // a decision may take long
       std::visit(Match{[&](const Segment& segment) { evaluator_.start(segment); },
                        [&](const Stop& stop) { evaluator_.release(stop.trial); },
                        [&](const Wait&) { busy = true; },
@@ -55,12 +64,22 @@ class Loop {
 
   void record_next_facts(double seconds) {
     session_.record(evaluator_.wait(std::max(0.0, seconds)));
+    evaluator_.recorded();
     observe();
   }
 
   Running running() const { return {.accrued = evaluator_.accrued(), .rate = evaluator_.accrual_rate()}; }
 
   StudyTime time() const { return {.started_at = session_.started_at(), .now = clock_.now()}; }
+
+  RunLimits limits() const {
+    return {.training_seconds = training_seconds_left(history(), running()),
+            .seconds = seconds_to_end(history(), {}, time())};
+  }
+
+  std::string passed_limit() const {
+    return seconds_to_end(history(), {}, time()) > 0.0 ? kBudgetSpent : kDeadlineReached;
+  }
 
   bool gives_up() {
     failures_before_ = std::min(failures_before_, history().failures_in_a_row());
@@ -69,6 +88,8 @@ class Loop {
 
   // Lets every process go, waits until all are gone, and closes the accounts.
   TuneSummary end(TuneEnd how, const std::string& reason) {
+    evaluator_.keep_within({.training_seconds = std::numeric_limits<double>::infinity(),
+                            .seconds = history().spec().effective_grace() + kEndSlack});
     while (!evaluator_.live().empty()) {
       for (const TrialId trial : evaluator_.live()) evaluator_.release(trial);
       record_next_facts(options_.tick);

@@ -94,6 +94,8 @@ std::vector<std::string> training_environment(const StudySpec& spec,
   tell("BAPI_MAX_EPOCH", std::to_string(segment.max_epoch));
   tell("BAPI_SEED", std::to_string(trial_seed(spec, segment.trial)));
   tell("BAPI_BUDGET_LEFT", fmt::format("{}", segment.budget_left));
+  const std::string mark(name_of(assignment.mark));
+  if (!mark.empty()) variables.insert_or_assign(mark, assignment.mark.substr(mark.size() + 1));
   variables.erase("BAPI_DEADLINE");
   if (assignment.deadline) tell("BAPI_DEADLINE", fmt::format("{:.3f}", *assignment.deadline));
 

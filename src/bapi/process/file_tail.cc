@@ -15,12 +15,7 @@ namespace bapi {
 namespace {
 
 constexpr std::size_t kChunk = 64 * 1024;
-
-FileDescriptor open_for_reading(const std::filesystem::path& file) {
-  FileDescriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) throw StoreError(fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)));
-  return fd;
-}
+constexpr std::int64_t kLargestHole = 16 * 1024 * 1024;  // bytes; smaller ones are read as they come
 
 std::int64_t size_of(const FileDescriptor& file) {
   struct stat status = {};
@@ -32,9 +27,27 @@ std::int64_t size_of(const FileDescriptor& file) {
 // A file that is shorter than the offset was cut off (a power cut, or the program opened it anew): what it holds now
 // was written since.
 FileTail::FileTail(const std::filesystem::path& file, std::int64_t offset, std::size_t max_line)
-    : file_(open_for_reading(file)), offset_(offset <= size_of(file_) ? offset : 0), max_line_(max_line) {}
+    : path_(file), file_(open_regular(file, O_RDONLY)), max_line_(max_line) {
+  if (!file_ && is_shortage(errno)) fail_at("read", file, errno);
+  if (!file_ && errno != ENOENT) problem_ = why_not("read", file, errno);
+  offset_ = offset <= size_of(file_) ? offset : 0;
+}
+
+// Also tells that there is nothing but hole up to the end.
+bool FileTail::is_at_hole() {
+  if (size_of(file_) - offset_ <= kLargestHole) return false;
+  const off_t data = ::lseek(file_.get(), offset_, SEEK_DATA);
+  return data < 0 ? errno == ENXIO : data - offset_ > kLargestHole;
+}
 
 bool FileTail::read(const std::function<void(std::string_view)>& line, std::int64_t max_bytes) {
+  if (!file_ || !problem_.empty()) return false;
+  if (is_at_hole()) {
+    problem_ = fmt::format("cannot read {}: it has a hole of more than {} MB; reports are to be appended",
+                           path_.string(),
+                           kLargestHole >> 20);
+    return false;
+  }
   std::array<char, kChunk> buffer;
   for (std::int64_t total = 0; total < max_bytes;) {
     const ssize_t got = ::pread(file_.get(), buffer.data(), buffer.size(), offset_);
@@ -92,7 +105,7 @@ double FileTail::modified_at() const {
 }
 
 std::string last_lines(const std::filesystem::path& file, std::int64_t offset, int max_lines, std::int64_t max_bytes) {
-  const FileDescriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor fd = open_regular(file, O_RDONLY);
   if (!fd) return "";
   const std::int64_t size = size_of(fd);
   const std::int64_t begin = std::clamp(size - max_bytes, std::min(offset, size), size);

@@ -11,10 +11,10 @@
 namespace bapi {
 
 // Reads the lines that others append to a file, from a given place on. Memory stays bounded whatever is written: a line
-// longer than `max_line` is skipped.
+// longer than `max_line` is skipped. A file that is missing is empty.
 class FileTail {
  public:
-  // Throws StoreError if the file cannot be opened.
+  // Throws Shortage if this process has too many files open.
   FileTail(const std::filesystem::path& file, std::int64_t offset, std::size_t max_line = 64 * 1024);
 
   // Calls `line` for every complete line (without its newline) among the next `max_bytes`. True if there may be more.
@@ -25,10 +25,18 @@ class FileTail {
 
   double modified_at() const;  // seconds since the Unix epoch
 
+  // Why the file is not read, or not any further; empty if it is. It may be a link, a pipe or a device, which are never
+  // opened, or have a hole that nobody can have appended.
+  const std::string& problem() const { return problem_; }
+
  private:
   void split(std::string_view bytes, const std::function<void(std::string_view)>& line);
 
+  bool is_at_hole();
+
+  std::filesystem::path path_;
   FileDescriptor file_;
+  std::string problem_;
   std::int64_t offset_;
   std::size_t max_line_;
   std::string partial_;    // the beginning of a line whose end is not written yet

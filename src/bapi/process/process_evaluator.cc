@@ -12,6 +12,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/process/failure_text.h"
+#include "bapi/process/guardian.h"
 #include "bapi/process/recovery.h"
 #include "bapi/process/training_process.h"
 
@@ -27,6 +28,9 @@ constexpr double kPause = 0.005;  // seconds
 // The same while no program is about to end its segment: then no decision waits for the reports, and those of fast
 // programs are recorded together.
 constexpr double kGatheringPause = 0.05;  // seconds
+
+// After the machine had no room for another program.
+constexpr double kTryAgainEvery = 1.0;  // seconds
 
 // Where the kernel has no inotify instance left, files are looked at this often.
 constexpr double kLookEvery = 0.02;  // seconds
@@ -67,13 +71,22 @@ ProcessEvaluator::ProcessEvaluator(const StudySpec& spec,
     : spec_(spec),
       dir_(std::move(dir)),
       clock_(clock),
-      options_(options),
+      options_(std::move(options)),
+      guardian_(std::make_unique<Guardian>(spec.workers, spec.effective_grace())),
       changes_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
   require(!spec_.command.empty(), "command: expected the program that trains, as a list of arguments");
   expand_command(spec_, some_assignment(spec_, dir_));
 }
 
-ProcessEvaluator::~ProcessEvaluator() = default;
+ProcessEvaluator::~ProcessEvaluator() { guardian_->end_all(); }
+
+double ProcessEvaluator::now() const { return clock_.now() - guardian_->paused(); }
+
+void ProcessEvaluator::keep_within(const RunLimits& limits) {
+  guardian_->set_limits({.training_seconds = limits.training_seconds, .seconds = limits.seconds});
+}
+
+bool ProcessEvaluator::out_of_time() const { return guardian_->limit_passed(); }
 
 TrainingProcess* ProcessEvaluator::process_of(TrialId trial) const {
   const auto found = std::find_if(
@@ -98,7 +111,7 @@ void ProcessEvaluator::start(const Segment& segment) {
   if (process) process->account().continue_from(segment.from, segment.spent);
   if (process && process->ending() == Ending::none) {
     process->raise_max_epoch(segment.max_epoch);
-    process->go_on(clock_.now());
+    process->go_on(now());
     close_segment_if_done(segment.trial, segment.from);
     return;
   }
@@ -112,7 +125,7 @@ void ProcessEvaluator::release(TrialId trial) {
   if (!process) {
     open_.erase(trial);
   } else if (process->ending() == Ending::none) {
-    process->end(Ending::released, spec_.effective_grace(), clock_.now());
+    process->end(Ending::released, spec_.effective_grace(), now());
   } else if (process->ending() == Ending::failed) {
     open_.erase(trial);  // it shall not be replaced by a new one
   }
@@ -120,6 +133,7 @@ void ProcessEvaluator::release(TrialId trial) {
 
 // A process begins only when the facts of the trial's last one have been handed out: its file replaces the other's.
 void ProcessEvaluator::fill_slots() {
+  if (short_since_ && now() < try_again_at_) return;
   for (auto next = queue_.begin(); next != queue_.end() && facts_.empty();) {
     const TrialId trial = *next;
     if (const auto segment = open_.find(trial); segment != open_.end()) {
@@ -129,37 +143,61 @@ void ProcessEvaluator::fill_slots() {
     if (!open_.contains(trial)) {
       next = queue_.erase(next);
     } else if (std::ssize(processes_) < spec_.workers && !process_of(trial)) {
+      if (begin(trial) == Begun::later) return;
       next = queue_.erase(next);
-      begin(trial);
     } else {
       ++next;
     }
   }
 }
 
-void ProcessEvaluator::begin(TrialId trial) {
+ProcessEvaluator::Begun ProcessEvaluator::begin(TrialId trial) {
   const Segment& segment = open_.at(trial);
   const Assignment assignment = {.segment = segment,
                                  .from = spec_.checkpoint == Checkpoint::kept ? segment.from : 0,
                                  .dir = dir_.trial(trial),
-                                 .deadline = options_.deadline};
-  auto started = TrainingProcess::start(spec_, assignment, clock_.now(), changes_.get());
+                                 .deadline = options_.deadline,
+                                 .mark = guardian_->mark()};
+  std::variant<std::unique_ptr<TrainingProcess>, std::string> started;
+  try {
+    started = TrainingProcess::start(spec_, assignment, now(), changes_.get(), *guardian_);
+  } catch (const Shortage& shortage) {
+    wait_for_the_machine(shortage.what());
+    return Begun::later;
+  }
+  short_since_.reset();
   if (const auto* why = std::get_if<std::string>(&started)) {
     open_.erase(trial);
     facts_.emplace_back(TrialFailed{.trial = trial, .message = failure_text(*why, "")});
     append_note(assignment.dir, *why);
-    return;
+    return Begun::yes;
   }
   processes_.push_back(std::move(std::get<std::unique_ptr<TrainingProcess>>(started)));
+  return Begun::yes;
+}
+
+// The trial is not to blame: it stays in the queue. While other programs run, their end may be what helps.
+void ProcessEvaluator::wait_for_the_machine(const std::string& why) {
+  if (!short_since_ && options_.remark) options_.remark(fmt::format("{}; trying again", why));
+  if (!short_since_ || !processes_.empty()) short_since_ = now();
+  if (now() - *short_since_ >= options_.patience) {
+    throw Shortage(
+        fmt::format("{}. No program could be started for {:.6g} s; nothing is lost, run the study again when "
+                    "the machine has room",
+                    why,
+                    options_.patience));
+  }
+  try_again_at_ = now() + kTryAgainEvery;
 }
 
 std::vector<Event> ProcessEvaluator::wait(double seconds) {
-  const double until = clock_.now() + seconds;
+  const double until = now() + seconds;
   forget_recorded();
+  guardian_->stay_guarded();
   while (true) {
     fill_slots();
     pump();
-    if (!facts_.empty() || clock_.now() >= until) return std::exchange(facts_, {});
+    if (!facts_.empty() || now() >= until) return std::exchange(facts_, {});
     forget_recorded();
     fill_slots();
     sleep_until(std::min(until, next_deadline()));
@@ -167,27 +205,36 @@ std::vector<Event> ProcessEvaluator::wait(double seconds) {
 }
 
 void ProcessEvaluator::pump() {
-  last_look_ = clock_.now();
+  last_look_ = now();
   more_to_read_ = false;
   for (const auto& process : processes_) {
     read_reports(*process);
     keep_limits(*process);
   }
-  std::erase_if(processes_, [&](const auto& process) {
-    const std::optional<Exit> exit = process->poll_exit();
-    if (exit) conclude(*process, *exit);
-    return exit.has_value();
-  });
+  std::erase_if(processes_, [&](const auto& process) { return is_over(*process); });
+}
+
+// A program that is gone is concluded once everything it said was read, piece by piece, so that limits are kept
+// meanwhile.
+bool ProcessEvaluator::is_over(TrainingProcess& process) {
+  const std::optional<Exit> exit = process.look_for_exit(now());
+  if (!exit) return false;
+  const TrainingProcess::Reports read = process.read(now());
+  take_reports(process, read.reports);
+  more_to_read_ = more_to_read_ || read.more;
+  if (!read.more) conclude(process, *exit);
+  return !read.more;
 }
 
 void ProcessEvaluator::read_reports(TrainingProcess& process) {
-  const TrainingProcess::Reports read = process.read(clock_.now());
+  const TrainingProcess::Reports read = process.read(now());
   more_to_read_ = more_to_read_ || read.more;
   take_reports(process, read.reports);
+  if (process.ending() == Ending::none && !process.problem().empty()) fail(process, process.problem());
 }
 
 void ProcessEvaluator::take_reports(TrainingProcess& process, const std::vector<TimedReport>& reports) {
-  if (!reports.empty()) process.reported(reports.size(), clock_.now());
+  if (!reports.empty()) process.reported(reports.size(), now());
   for (const TimedReport& timed : reports) {
     if (process.reports_ignored()) return;
     const Reading reading = process.account().take(timed.report, timed.at);
@@ -196,7 +243,7 @@ void ProcessEvaluator::take_reports(TrainingProcess& process, const std::vector<
     if (reading.kind == Reading::Kind::beyond) {
       process.note("the last epoch that the budget can pay for was reported before; what follows is not recorded");
       process.ignore_reports();
-      if (process.ending() == Ending::none) process.end(Ending::released, spec_.effective_grace(), clock_.now());
+      if (process.ending() == Ending::none) process.end(Ending::released, spec_.effective_grace(), now());
     } else if (reading.kind == Reading::Kind::failure) {
       fail(process, reading.message);
     }
@@ -223,25 +270,25 @@ void ProcessEvaluator::fail(TrainingProcess& process, const std::string& why) {
     open_.erase(process.trial());
   }
   process.note(why);
-  process.end(Ending::failed, spec_.effective_grace(), clock_.now());
+  process.end(Ending::failed, spec_.effective_grace(), now());
 }
 
 void ProcessEvaluator::keep_limits(TrainingProcess& process) {
-  const double now = clock_.now();
-  if (process.ending() == Ending::none && process.silent_for(spec_.report_timeout, now)) {
+  if (process.ending() == Ending::none && process.silent_for(spec_.report_timeout, now())) {
     fail(process, silence_text(spec_.report_timeout));
   }
-  process.keep_limits(now);
+  process.keep_limits(now());
 }
 
 void ProcessEvaluator::conclude(TrainingProcess& process, const Exit& exit) {
-  take_reports(process, process.read_rest(clock_.now()));
+  take_reports(process, process.read_rest(now()));
+  if (process.ending() == Ending::none && !process.problem().empty()) fail(process, process.problem());
+  if (process.ending() == Ending::none && out_of_time()) process.ended_by_guardian();
   const TrialId trial = process.trial();
   const bool by_itself = process.ending() == Ending::none;
   const bool failed = process.ending() == Ending::failed || (by_itself && !exit.in_order());
-  for (const Event& fact : process.account().close(failed ? OverheadKind::failed : OverheadKind::grace, clock_.now())) {
-    facts_.push_back(fact);
-  }
+  const OverheadKind rest = failed ? OverheadKind::failed : OverheadKind::grace;
+  for (const Event& fact : process.account().close(rest, process.gone_at().value_or(now()))) facts_.push_back(fact);
   obsolete_.push_back(process.dir().process());
 
   const Epoch last = process.account().last_epoch();
@@ -272,13 +319,17 @@ Event ProcessEvaluator::early_end(const TrainingProcess& process, const Exit& ex
 Cost ProcessEvaluator::accrued() const {
   if (spec_.budget.meter != Meter::seconds) return 0.0;
   double seconds = 0.0;
-  for (const auto& process : processes_) seconds += std::max(0.0, clock_.now() - process->account().charged_until());
+  for (const auto& process : processes_) {
+    seconds += std::max(0.0, process->gone_at().value_or(now()) - process->account().charged_until());
+  }
   return spec_.budget.of_seconds(seconds);
 }
 
 Cost ProcessEvaluator::accrual_rate() const {
   if (spec_.budget.meter != Meter::seconds) return 0.0;
-  return spec_.budget.of_seconds(static_cast<double>(processes_.size()));
+  const auto running =
+      std::count_if(processes_.begin(), processes_.end(), [](const auto& process) { return !process->gone_at(); });
+  return spec_.budget.of_seconds(static_cast<double>(running));
 }
 
 // The facts of the last `wait` are in the log: the files that would bring them back are not needed any more. Not while
@@ -294,6 +345,7 @@ double ProcessEvaluator::next_deadline() const {
   double next = std::numeric_limits<double>::infinity();
   for (const auto& process : processes_) next = std::min(next, process->next_deadline(spec_.report_timeout));
   if (!changes_ && !processes_.empty()) next = std::min(next, last_look_ + kLookEvery);
+  if (short_since_) next = std::min(next, try_again_at_);
   return more_to_read_ ? last_look_ : next;
 }
 
@@ -314,16 +366,17 @@ double ProcessEvaluator::pause() const {
 // Wakes up when a program ends, or, after the pause, when a file has grown.
 void ProcessEvaluator::sleep_until(double instant) {
   std::vector<pollfd> events;
-  for (const auto& process : processes_)
-    events.push_back({.fd = process->descriptor(), .events = POLLIN, .revents = 0});
+  for (const auto& process : processes_) {
+    if (process->descriptor() >= 0) events.push_back({.fd = process->descriptor(), .events = POLLIN, .revents = 0});
+  }
   const auto sleep = [&](double seconds) {
     return ::poll(events.data(), events.size(), static_cast<int>(std::ceil(1e3 * std::clamp(seconds, 0.0, 3600.0)))) >
            0;
   };
-  const double pause_left = std::min(instant, last_look_ + pause()) - clock_.now();
+  const double pause_left = std::min(instant, last_look_ + pause()) - now();
   if (pause_left > 0.0 && sleep(pause_left)) return;
   if (changes_) events.push_back({.fd = changes_.get(), .events = POLLIN, .revents = 0});
-  sleep(instant - clock_.now());
+  sleep(instant - now());
   std::array<char, 4096> ignored;
   while (changes_ && ::read(changes_.get(), ignored.data(), ignored.size()) > std::ssize(ignored) / 2) {
   }
@@ -335,7 +388,7 @@ std::vector<Event> ProcessEvaluator::recover(const History& history) {
   for (const Trial& trial : history.trials()) {
     const TrialDir dir = dir_.trial(trial.id);
     if (!std::filesystem::exists(dir.process())) continue;
-    const std::vector<Event> found = recover_process(spec_, trial, dir, clock_);
+    const std::vector<Event> found = recover_process(spec_, trial, dir);
     facts.insert(facts.end(), found.begin(), found.end());
     obsolete_.push_back(dir.process());
   }

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "bapi/base/units.h"
 #include "bapi/process/process_identity.h"
@@ -9,11 +10,16 @@
 namespace bapi {
 
 // What a later controller must know about a trial's process if this one dies: how to end it, where its reports begin,
-// and how much of it is in the log. Kept beside the trial while the process lives, and until the facts of its end are
-// recorded. The file's modification time is the last sign of life of the controller.
+// how much of it is in the log, and for how long it trained. Kept beside the trial while the process lives, and until
+// the facts of its end are recorded.
+//
+// Time is kept as a duration, renewed in place (`renew_lived`) while the process trains. No clock and no time of a file
+// is believed later, so copies, touched files and clocks that were set charge nothing.
 struct ProcessFile {
-  ProcessIdentity identity;
-  double started_at = 0.0;         // seconds since the Unix epoch
+  ProcessIdentity identity = {};
+  ProcessIdentity guardian = {};   // who ends the process when the controller is gone
+  std::string mark = {};           // NAME=value in the environment of everything this controller started
+  std::string dir = {};            // of the trial, when the process was started
   Cost spent_before = 0.0;         // everything charged to the trial when the process started
   Epoch recorded = 0;              // the trial's last epoch when the process started
   Epoch from = 0;                  // what the program was told
@@ -21,12 +27,18 @@ struct ProcessFile {
   Epoch max_epoch = 0;             // the last epoch that may be recorded
   std::int64_t report_offset = 0;  // bytes of the report file that are older than the process
   std::int64_t log_offset = 0;     // the same of the log
+  double lived = 0.0;              // seconds that the process trained; pauses are no part of it
   bool operator==(const ProcessFile&) const = default;
 };
 
-void write_process_file(const std::filesystem::path& file, const ProcessFile& content);  // throws StoreError
+// All or nothing. Throws StoreError.
+void write_process_file(const std::filesystem::path& file, const ProcessFile& content);
 
-// nullopt if there is none or it was torn by a power cut.
+// Changes `lived` alone, in place, of a file whose `mark` and process are these. No effect if there is none such.
+void renew_lived(const std::filesystem::path& file, const std::string& mark, int pid, double lived);
+
+// nullopt if there is none or it is damaged (torn by a power cut, changed by others). What version 0.1 wrote has no
+// mark and lived 0 s.
 std::optional<ProcessFile> read_process_file(const std::filesystem::path& file);
 
 }  // namespace bapi

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace bapi {
 
@@ -20,9 +21,8 @@ std::optional<ProcessIdentity> identify(int pid);
 
 enum class Leftovers { none, ended };
 
-// Ends what a dead controller left of the session that `leader` began: its process group while the leader lives, else
-// the members that still carry `variable` (NAME=value) in their environment. Returns when they are gone; throws
-// StoreError if they do not go.
-Leftovers end_leftovers(const ProcessIdentity& leader, const std::string& variable);
+// Ends what a dead controller left of a training program: every process that carries all `marks` (NAME=value) in its
+// environment, and its relatives. Returns when they are gone; throws StoreError if they do not go.
+Leftovers end_leftovers(const ProcessIdentity& leader, const std::vector<std::string>& marks);
 
 }  // namespace bapi

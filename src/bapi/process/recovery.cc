@@ -1,12 +1,15 @@
 #include "bapi/process/recovery.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "bapi/base/error.h"
 #include "bapi/process/failure_text.h"
 #include "bapi/process/process_file.h"
+#include "bapi/process/process_table.h"
 #include "bapi/process/training_process.h"
 
 namespace bapi {
@@ -14,12 +17,6 @@ namespace {
 
 constexpr double kSlack = 1e-9;              // sums of costs are compared with this relative tolerance
 constexpr double kNegligibleSeconds = 1e-6;  // of the difference of two instants
-
-double modified_at(const std::filesystem::path& file) {
-  struct stat status = {};
-  if (::stat(file.c_str(), &status) != 0) return 0.0;
-  return static_cast<double>(status.st_mtim.tv_sec) + 1e-9 * static_cast<double>(status.st_mtim.tv_nsec);
-}
 
 const EpochReport* as_epoch(const ReportLine& report) { return std::get_if<EpochReport>(&report); }
 
@@ -54,9 +51,8 @@ Known known_part(const std::vector<ReportLine>& reports,
 }
 
 // Without the process file (a power cut may tear it), only what is new beyond doubt counts.
-ProcessFile torn_file(const Trial& trial, const StudySpec& spec, double now) {
+ProcessFile torn_file(const Trial& trial, const StudySpec& spec) {
   return {.identity = {},
-          .started_at = now,
           .spent_before = trial.spent(),
           .recorded = trial.curve.last_epoch(),
           .from = trial.curve.last_epoch(),
@@ -71,33 +67,62 @@ void drop_recorded_epochs(std::vector<ReportLine>& reports, Epoch last) {
   });
 }
 
-// What a dead controller left of a process.
+// What a dead controller left of a process. Instants are seconds of training since it was started.
 struct Remains {
   ProcessFile file;
   std::vector<ReportLine> reports;
   double charged_until = 0.0;  // its time up to here is in the log
-  double written_at = 0.0;     // when the last report was written
-  double gone = 0.0;           // when it ended, as far as can be told
+  double gone = 0.0;           // when it ended, as far as is known
 };
 
-Remains inspect(const StudySpec& spec, const TrialDir& dir, const Trial& trial, const Clock& clock) {
-  const std::optional<ProcessFile> found = read_process_file(dir.process());
-  ProcessFile file = torn_file(trial, spec, clock.now());
-  if (found) file = *found;
-  if (found && end_leftovers(file.identity, "BAPI_DIR=" + dir.root.string()) == Leftovers::ended) {
-    ::utimensat(AT_FDCWD, dir.process().c_str(), nullptr, 0);  // it lived until now
+// The guardian of the dead controller ends its programs and writes down how long they trained; it gets a while for it.
+void wait_for_guardian(const ProcessFile& file, const TrialDir& dir) {
+  constexpr int kAttempts = 500;
+  constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 10'000'000};
+  if (file.dir != dir.root.string()) return;  // a copy of the study: the guardian is the original's
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const std::optional<ProcessEntry> guardian = process_entry(file.guardian.pid);
+    if (identify(file.guardian.pid) != file.guardian || !guardian || guardian->parent == ::getpid()) return;
+    ::nanosleep(&kPause, nullptr);
   }
+  throw StoreError(
+      fmt::format("{}: another controller still runs its training program (guardian process {}). End that "
+                  "controller, then run again",
+                  dir.root.string(),
+                  file.guardian.pid));
+}
+
+// The file as the controller and its guardian left it, when nothing of the process is left.
+std::optional<ProcessFile> final_file(const TrialDir& dir) {
+  const std::optional<ProcessFile> found = read_process_file(dir.process());
+  if (!found) return std::nullopt;
+  wait_for_guardian(*found, dir);
+  std::vector<std::string> marks = {"BAPI_DIR=" + dir.root.string()};
+  if (!found->mark.empty()) marks.push_back(found->mark);
+  end_leftovers(found->identity, marks);
+  return read_process_file(dir.process());
+}
+
+Remains inspect(const StudySpec& spec, const TrialDir& dir, const Trial& trial) {
+  const std::optional<ProcessFile> found = final_file(dir);
+  const ProcessFile file = found ? *found : torn_file(trial, spec);
   ReportReader::Batch batch = ReportReader(dir, file.report_offset, file.log_offset, spec.metric.name).read_rest();
   if (!found) drop_recorded_epochs(batch.reports, trial.curve.last_epoch());
-
-  const double gone = std::min(clock.now(), std::max(modified_at(dir.process()), batch.written_at));
-  const double charged = std::max(0.0, spec.budget.to_seconds(trial.spent() - file.spent_before));
-  const double charged_until = std::max(file.started_at, std::min(gone, file.started_at + charged));
+  const double charged = spec.budget.to_seconds(trial.spent() - file.spent_before);
   return {.file = file,
           .reports = std::move(batch.reports),
-          .charged_until = charged_until,
-          .written_at = std::clamp(batch.written_at, charged_until, std::max(charged_until, gone)),
-          .gone = gone};
+          .charged_until = std::clamp(charged, 0.0, file.lived),
+          .gone = file.lived};
+}
+
+// How far the new reports reach: evenly up to the end, but none of them longer than the trial's longest epoch. The rest
+// is the epoch that was not finished any more.
+double last_report_at(const Remains& remains, const Trial& trial, const StudySpec& spec) {
+  if (trial.curve.empty()) return remains.gone;
+  Cost longest = 0.0;
+  for (const Measurement& point : trial.curve.points()) longest = std::max(longest, point.cost);
+  const double reach = spec.budget.to_seconds(longest) * static_cast<double>(remains.reports.size());
+  return std::min(remains.gone, remains.charged_until + reach);
 }
 
 // The account as it was when the controller died; what it holds already is taken off the reports.
@@ -118,15 +143,16 @@ ProcessAccount reopen(const StudySpec& spec, const Trial& trial, Remains& remain
 
 }  // namespace
 
-std::vector<Event> recover_process(const StudySpec& spec, const Trial& trial, const TrialDir& dir, const Clock& clock) {
-  Remains remains = inspect(spec, dir, trial, clock);
+std::vector<Event> recover_process(const StudySpec& spec, const Trial& trial, const TrialDir& dir) {
+  Remains remains = inspect(spec, dir, trial);
   ProcessAccount account = reopen(spec, trial, remains);
   const bool failed = trial.state == TrialState::failed;
   if (failed) remains.reports.clear();
 
   std::vector<Event> facts;
   std::optional<Epoch> until = trial.stage().until;  // of the open segment
-  for (const TimedReport& timed : spread(std::move(remains.reports), remains.charged_until, remains.written_at)) {
+  const double last_report = last_report_at(remains, trial, spec);
+  for (const TimedReport& timed : spread(std::move(remains.reports), remains.charged_until, last_report)) {
     const Reading reading = account.take(timed.report, timed.at);
     facts.insert(facts.end(), reading.facts.begin(), reading.facts.end());
     if (until && account.last_epoch() >= *until) {

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "bapi/base/clock.h"
 #include "bapi/control/process_account.h"
 #include "bapi/store/study_dir.h"
 #include "bapi/study/trial.h"
@@ -15,8 +14,9 @@ namespace bapi {
 // Everything is derived from the log and from files that do not change any more, so the same facts come out until they
 // are recorded, and none afterwards. Which of the reports are in the log follows from the trial's last epoch and, for
 // repeated epochs, from what the trial was charged since the process started. In seconds, the time since what was
-// charged last is spread evenly over the reports that are new; the rest, up to the controller's last sign of life, is
-// grace.
-std::vector<Event> recover_process(const StudySpec& spec, const Trial& trial, const TrialDir& dir, const Clock& clock);
+// charged last is spread evenly over the reports that are new, none of them longer than the trial's longest epoch; the
+// rest is grace. How long the process trained is what its file says: no clock and no time of a file is asked, and no
+// more is ever charged.
+std::vector<Event> recover_process(const StudySpec& spec, const Trial& trial, const TrialDir& dir);
 
 }  // namespace bapi

@@ -6,6 +6,7 @@ namespace bapi {
 namespace {
 
 constexpr std::int64_t kBytesAtOnce = 1 << 20;
+constexpr std::int64_t kBytesOfRest = 1 << 30;  // of each file
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
@@ -22,7 +23,7 @@ ReportReader::Batch ReportReader::read() {
 
 ReportReader::Batch ReportReader::read_rest() {
   Batch batch;
-  while (read_some(batch)) {
+  for (std::int64_t read = 0; read < kBytesOfRest && read_some(batch); read += kBytesAtOnce) {
   }
   hear(file_.take_rest(), Channel::file, batch);
   hear_output(output_.take_rest(), batch);

@@ -28,7 +28,10 @@ class ReportReader {
   // What has been written since the last call, a bounded amount.
   Batch read();
 
-  // All that is left, when nobody writes any more: also a last line without its newline.
+  // Why reports are not read, or not any further; empty if they are.
+  const std::string& problem() const { return file_.problem().empty() ? output_.problem() : file_.problem(); }
+
+  // All that is left, when nobody writes any more, up to a gigabyte: also a last line without its newline.
   Batch read_rest();
 
  private:

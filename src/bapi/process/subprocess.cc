@@ -27,6 +27,14 @@ FileDescriptor above_standard(int fd) {
   return FileDescriptor(::fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstFree));
 }
 
+// Blocking, although a link, a FIFO or a device is refused: the flags of the open file are the program's too.
+int open_output(const std::filesystem::path& path) {
+  const FileDescriptor file = open_regular(path, O_WRONLY | O_CREAT | O_APPEND);
+  if (!file) return -1;
+  ::fcntl(file.get(), F_SETFL, O_APPEND);
+  return ::fcntl(file.get(), F_DUPFD_CLOEXEC, kFirstFree);
+}
+
 struct Pipe {
   FileDescriptor read;
   FileDescriptor write;
@@ -112,7 +120,7 @@ void restore_signals() {
 }
 
 Subprocess::Failure failure(std::string_view what, int error) {
-  return {fmt::format("{}: {}", what, std::strerror(error))};
+  return {.message = fmt::format("{}: {}", what, std::strerror(error)), .error = error};
 }
 
 std::string_view signal_name(int signal) {
@@ -131,11 +139,11 @@ std::variant<Subprocess, Subprocess::Failure> Subprocess::launch(const Launch& l
   check(!launch.arguments.empty(), "Subprocess: there is no program to launch");
   const std::optional<std::string> program = find_program(launch.arguments.front());
   if (!program)
-    return Failure{fmt::format("cannot run '{}': there is no such program in PATH", launch.arguments.front())};
+    return Failure{.message =
+                       fmt::format("cannot run '{}': there is no such program in PATH", launch.arguments.front())};
 
   const FileDescriptor input = above_standard(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const FileDescriptor output =
-      above_standard(::open(launch.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  const FileDescriptor output(open_output(launch.output));
   if (!input || !output) return failure(fmt::format("cannot write {}", launch.output.string()), errno);
   std::optional<Pipe> gate = make_pipe();
   std::optional<Pipe> error = make_pipe();
@@ -163,7 +171,7 @@ std::variant<Subprocess, Subprocess::Failure> Subprocess::launch(const Launch& l
   if (!descriptor || !identity) {
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
-    return descriptor ? Failure{"cannot read /proc"}
+    return descriptor ? Failure{.message = "cannot read /proc"}
                       : failure("cannot watch a process (Linux 5.3 or later is needed)", descriptor_error);
   }
   Subprocess process(*identity, std::move(descriptor), std::move(gate->write), std::move(error->read));
@@ -192,19 +200,23 @@ std::optional<Subprocess::Failure> Subprocess::begin() {
   if (got != sizeof error) return std::nullopt;
   const std::string_view advice =
       error == ENOEXEC ? " (a script needs a first line such as #!/usr/bin/env python3)" : "";
-  return Failure{fmt::format("cannot run '{}': {}{}", program_, std::strerror(error), advice)};
+  return Failure{.message = fmt::format("cannot run '{}': {}{}", program_, std::strerror(error), advice),
+                 .error = error};
 }
 
 void Subprocess::signal_group(int signal) const {
   if (descriptor_) ::kill(-identity_.pid, signal);
 }
 
+bool Subprocess::has_ended() const {
+  siginfo_t info = {};
+  return ::waitid(P_PID, static_cast<id_t>(identity_.pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
 // The group is killed while the ended program is not reaped: until then nobody else can get its number.
 std::optional<Exit> Subprocess::poll_exit() {
+  if (!has_ended()) return std::nullopt;
   siginfo_t info = {};
-  if (::waitid(P_PID, static_cast<id_t>(identity_.pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) {
-    return std::nullopt;
-  }
   signal_group(SIGKILL);
   while (::waitid(P_PID, static_cast<id_t>(identity_.pid), &info, WEXITED) != 0 && errno == EINTR) {
   }

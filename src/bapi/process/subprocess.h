@@ -30,6 +30,7 @@ class Subprocess {
  public:
   struct Failure {
     std::string message;
+    int error = 0;  // errno, if the system refused
   };
 
   // Creates the process but does not let the program begin: until `begin`, it waits, and vanishes if this process does.
@@ -46,6 +47,8 @@ class Subprocess {
   const ProcessIdentity& identity() const { return identity_; }
   int descriptor() const { return descriptor_.get(); }  // readable when the program has ended
   void signal_group(int signal) const;                  // no effect once its end was seen
+
+  bool has_ended() const;  // what it left may still run, and is not looked at
 
   // How the program ended, or nullopt while it runs. Whatever it left in its group is killed with it.
   std::optional<Exit> poll_exit();

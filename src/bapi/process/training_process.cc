@@ -9,13 +9,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <limits>
 
+#include "bapi/base/error.h"
 #include "bapi/study/codec.h"
 
 namespace bapi {
 namespace {
 
-constexpr double kSignOfLifeEvery = 1.0;  // seconds
+constexpr double kTimestampSlack = 0.02;  // seconds; the kernel stamps files with a coarse clock
+constexpr double kLookAgain = 0.005;      // seconds, while what a program left is being killed
 constexpr int kMaxWarnings = 5;           // about unreadable reports, per process
 constexpr int kTailLines = 20;
 constexpr std::int64_t kTailBytes = 2048;
@@ -28,10 +32,29 @@ std::int64_t size_of(const std::filesystem::path& file) {
 
 // A process that was killed may have left half a line; the next one must not continue it.
 void end_last_line(const std::filesystem::path& file) {
-  const FileDescriptor fd(::open(file.c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
+  const FileDescriptor fd = open_regular(file, O_RDWR | O_APPEND);
   char last = '\n';
   if (!fd || ::pread(fd.get(), &last, 1, std::max<std::int64_t>(0, size_of(file) - 1)) != 1 || last == '\n') return;
   [[maybe_unused]] const ssize_t ignored = ::write(fd.get(), "\n", 1);
+}
+
+// What stands in the place of one of our files and is none; empty if nothing does.
+std::string foreign_file(const TrialDir& dir) {
+  for (const std::filesystem::path& file : {dir.log(), dir.report(), dir.config(), dir.process()}) {
+    for (const char* ending : {"", ".new"}) {
+      struct stat status = {};
+      const std::string path = file.string() + ending;
+      if (::lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) continue;
+      return why_not("use", path, S_ISLNK(status.st_mode) ? ELOOP : ENXIO);
+    }
+  }
+  return "";
+}
+
+// The trial's failure if it is one, not the machine's.
+std::string refusal(const Subprocess::Failure& failure) {
+  if (is_shortage(failure.error)) throw Shortage(failure.message);
+  return failure.message;
 }
 
 std::vector<std::string> inherited_environment() {
@@ -54,18 +77,17 @@ std::vector<TimedReport> spread(std::vector<ReportLine> reports, double from, do
 
 void append_note(const TrialDir& dir, const std::string& text) {
   end_last_line(dir.log());
-  const FileDescriptor log(::open(dir.log().c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  const FileDescriptor log = open_regular(dir.log(), O_WRONLY | O_APPEND);
   const std::string line = fmt::format("[bapi] {}\n", text);
   // A full disk must not end the study because of a remark.
   [[maybe_unused]] const ssize_t ignored = ::write(log.get(), line.data(), line.size());
 }
 
-std::variant<std::unique_ptr<TrainingProcess>, std::string> TrainingProcess::start(const StudySpec& spec,
-                                                                                   const Assignment& assignment,
-                                                                                   double now,
-                                                                                   int changes) {
+std::variant<std::unique_ptr<TrainingProcess>, std::string> TrainingProcess::start(
+    const StudySpec& spec, const Assignment& assignment, double now, int changes, Guardian& guardian) {
   const TrialDir& dir = assignment.dir;
   const Segment& segment = assignment.segment;
+  if (const std::string wrong = foreign_file(dir); !wrong.empty()) return wrong;
   dir.create();
   replace_file(dir.config(), encode(segment.config, spec.space) + "\n");
   end_last_line(dir.report());
@@ -77,11 +99,14 @@ std::variant<std::unique_ptr<TrainingProcess>, std::string> TrainingProcess::sta
 
   const std::int64_t report_offset = size_of(dir.report());
   const std::int64_t log_offset = size_of(dir.log());
+  ReportReader reader(dir, report_offset, log_offset, spec.metric.name);
   auto launched = Subprocess::launch(launch);
-  if (const auto* failure = std::get_if<Subprocess::Failure>(&launched)) return failure->message;
+  if (const auto* failure = std::get_if<Subprocess::Failure>(&launched)) return refusal(*failure);
   Subprocess& subprocess = std::get<Subprocess>(launched);
   const ProcessFile file = {.identity = subprocess.identity(),
-                            .started_at = now,
+                            .guardian = guardian.identity(),
+                            .mark = guardian.mark(),
+                            .dir = dir.root.string(),
                             .spent_before = segment.spent,
                             .recorded = segment.from,
                             .from = assignment.from,
@@ -92,18 +117,25 @@ std::variant<std::unique_ptr<TrainingProcess>, std::string> TrainingProcess::sta
   write_process_file(dir.process(), file);
   if (const auto failure = subprocess.begin()) {
     std::filesystem::remove(dir.process());
-    return failure->message;
+    return refusal(*failure);
   }
-  return std::unique_ptr<TrainingProcess>(new TrainingProcess(spec, assignment, file, std::move(subprocess), changes));
+  return std::unique_ptr<TrainingProcess>(
+      new TrainingProcess(spec, assignment, file, std::move(subprocess), std::move(reader), now, changes, guardian));
 }
 
-TrainingProcess::TrainingProcess(
-    const StudySpec& spec, const Assignment& assignment, const ProcessFile& file, Subprocess subprocess, int changes)
+TrainingProcess::TrainingProcess(const StudySpec& spec,
+                                 const Assignment& assignment,
+                                 const ProcessFile& file,
+                                 Subprocess subprocess,
+                                 ReportReader reader,
+                                 double now,
+                                 int changes,
+                                 Guardian& guardian)
     : trial_(assignment.segment.trial),
       dir_(assignment.dir),
       file_(file),
       subprocess_(std::move(subprocess)),
-      reader_(dir_, file.report_offset, file.log_offset, spec.metric.name),
+      reader_(std::move(reader)),
       account_(spec,
                {.trial = trial_,
                 .last_epoch = file.recorded,
@@ -111,16 +143,20 @@ TrainingProcess::TrainingProcess(
                 .spent = file.spent_before,
                 .from = file.from,
                 .max_epoch = file.max_epoch,
-                .charged_until = file.started_at}),
+                .charged_until = now}),
       changes_(changes),
-      last_report_(file.started_at),
-      last_sign_of_life_(file.started_at) {
+      guardian_(guardian),
+      ward_(guardian.watch(file.identity, dir_.process())),
+      started_(now),
+      last_report_(now),
+      last_read_(now) {
   for (const std::filesystem::path& watched : {dir_.report(), dir_.log()}) {
-    watches_.push_back(::inotify_add_watch(changes_, watched.c_str(), IN_MODIFY));
+    watches_.push_back(::inotify_add_watch(changes_, watched.c_str(), IN_MODIFY | IN_DONT_FOLLOW));
   }
 }
 
 TrainingProcess::~TrainingProcess() {
+  if (!exit_) guardian_.forget(ward_);
   for (const int watch : watches_) {
     if (watch >= 0) ::inotify_rm_watch(changes_, watch);
   }
@@ -134,6 +170,7 @@ std::string TrainingProcess::last_output() const {
 void TrainingProcess::raise_max_epoch(Epoch max_epoch) {
   if (max_epoch <= file_.max_epoch) return;
   file_.max_epoch = max_epoch;
+  if (!exit_) file_.lived = guardian_.lived(ward_);
   write_process_file(dir_.process(), file_);
   account_.raise_max_epoch(max_epoch);
 }
@@ -150,8 +187,12 @@ std::vector<TimedReport> TrainingProcess::timed(ReportReader::Batch batch, doubl
   for (; batch.unreadable > 0 && warnings_ < kMaxWarnings; --batch.unreadable, ++warnings_) {
     note("warning: a line of the report is not JSON and was ignored");
   }
+  const double until = std::min(now, gone_at_.value_or(now));
+  const double written_at = batch.written_at - guardian_.paused();
+  const bool plausible = last_read_ - kTimestampSlack <= written_at && written_at <= until;
+  last_read_ = now;
   const double charged = account_.charged_until();
-  return spread(std::move(batch.reports), charged, std::clamp(batch.written_at, std::min(charged, now), now));
+  return spread(std::move(batch.reports), charged, std::max(charged, plausible ? written_at : until));
 }
 
 void TrainingProcess::reported(std::size_t reports, double now) {
@@ -160,13 +201,13 @@ void TrainingProcess::reported(std::size_t reports, double now) {
 }
 
 void TrainingProcess::hold() {
-  subprocess_.signal_group(SIGSTOP);
+  if (!exit_) guardian_.hold(ward_);
   held_ = true;
 }
 
 void TrainingProcess::go_on(double now) {
   if (!held_) return;
-  subprocess_.signal_group(SIGCONT);
+  if (!exit_) guardian_.go_on(ward_);
   held_ = false;
   last_report_ = now;  // it could not report meanwhile
 }
@@ -174,26 +215,37 @@ void TrainingProcess::go_on(double now) {
 void TrainingProcess::end(Ending why, double grace, double now) {
   ending_ = why;
   kill_at_ = now + grace;
-  subprocess_.signal_group(SIGTERM);
+  if (!exit_) guardian_.signal(ward_, SIGTERM);
   go_on(now);
   keep_limits(now);
 }
 
 void TrainingProcess::keep_limits(double now) {
-  if (ending_ != Ending::none && !killed_ && now >= kill_at_) {
-    subprocess_.signal_group(SIGKILL);
+  if (ending_ != Ending::none && !killed_ && !exit_ && now >= kill_at_) {
+    guardian_.signal(ward_, SIGKILL);
     killed_ = true;
-  }
-  if (now - last_sign_of_life_ >= kSignOfLifeEvery) {
-    ::utimensat(AT_FDCWD, dir_.process().c_str(), nullptr, 0);
-    last_sign_of_life_ = now;
   }
 }
 
+const std::optional<Exit>& TrainingProcess::look_for_exit(double now) {
+  if (exit_ || !subprocess_.has_ended()) return exit_;
+  if (!guardian_.end_rest(ward_)) {
+    left_something_ = true;  // it trained on, so its time counts until it is gone
+    return exit_;
+  }
+  const std::optional<double> seen = guardian_.ended_at(ward_);
+  gone_at_ = seen && !left_something_ ? std::min(now, now - guardian_.now() + *seen) : now;
+  file_.lived = *gone_at_ - started_;
+  renew_lived(dir_.process(), file_.mark, file_.identity.pid, file_.lived);
+  guardian_.forget(ward_);  // before its number can be given to another process
+  exit_ = subprocess_.poll_exit();
+  return exit_;
+}
+
 double TrainingProcess::next_deadline(double report_timeout) const {
-  const double sign_of_life = last_sign_of_life_ + kSignOfLifeEvery;
-  if (ending_ == Ending::none) return std::min(sign_of_life, last_report_ + report_timeout);
-  return killed_ ? sign_of_life : std::min(sign_of_life, kill_at_);
+  if (left_something_) return last_read_ + kLookAgain;
+  if (ending_ == Ending::none) return last_report_ + report_timeout;
+  return killed_ ? std::numeric_limits<double>::infinity() : kill_at_;
 }
 
 void TrainingProcess::note(const std::string& text) const { append_note(dir_, text); }

@@ -8,6 +8,7 @@
 
 #include "bapi/control/process_account.h"
 #include "bapi/process/command.h"
+#include "bapi/process/guardian.h"
 #include "bapi/process/process_file.h"
 #include "bapi/process/report_reader.h"
 #include "bapi/process/subprocess.h"
@@ -33,12 +34,11 @@ class TrainingProcess {
     failed,    // it said or did something it must not
   };
 
-  // Prepares the trial's directory and starts the program. A text if the program cannot be run; throws StoreError if
-  // the directory cannot be written. `changes` is the inotify instance that is to hear of its files.
-  static std::variant<std::unique_ptr<TrainingProcess>, std::string> start(const StudySpec& spec,
-                                                                           const Assignment& assignment,
-                                                                           double now,
-                                                                           int changes);
+  // Prepares the trial's directory and starts the program. A text if the program cannot be run or the directory holds
+  // what it must not; throws StoreError if the directory cannot be written, Shortage if the machine is out of
+  // something. `changes` is the inotify instance that is to hear of its files; instants are training time.
+  static std::variant<std::unique_ptr<TrainingProcess>, std::string> start(
+      const StudySpec& spec, const Assignment& assignment, double now, int changes, Guardian& guardian);
   ~TrainingProcess();
 
   TrialId trial() const { return trial_; }
@@ -46,7 +46,8 @@ class TrainingProcess {
   Epoch told_until() const { return file_.until; }  // BAPI_UNTIL_EPOCH
   ProcessAccount& account() { return account_; }
   const ProcessAccount& account() const { return account_; }
-  int descriptor() const { return subprocess_.descriptor(); }
+  // Readable when the program ends; -1 once that was seen.
+  int descriptor() const { return left_something_ ? -1 : subprocess_.descriptor(); }
   std::string last_output() const;
 
   void raise_max_epoch(Epoch max_epoch);
@@ -69,12 +70,16 @@ class TrainingProcess {
   void hold();
   void go_on(double now);
 
-  void end(Ending why, double grace, double now);  // SIGTERM to the group; `keep_limits` sees to the rest
+  void end(Ending why, double grace, double now);  // SIGTERM to all of it; `keep_limits` sees to the rest
+  void ended_by_guardian() { ending_ = Ending::released; }
   Ending ending() const { return ending_; }
-  std::optional<Exit> poll_exit() { return subprocess_.poll_exit(); }
 
-  // SIGKILL when the grace period is over; a sign of life for a later controller.
-  void keep_limits(double now);
+  // How the program ended, once nothing is left of it; kills what the program left. nullopt before.
+  const std::optional<Exit>& look_for_exit(double now);
+  std::optional<double> gone_at() const { return gone_at_; }  // known after look_for_exit
+
+  void keep_limits(double now);  // SIGKILL when the grace period is over
+  std::string problem() const { return reader_.problem(); }
   bool silent_for(double seconds, double now) const { return now - last_report_ >= seconds; }
   double next_deadline(double report_timeout) const;
 
@@ -82,8 +87,14 @@ class TrainingProcess {
   void note(const std::string& text) const;
 
  private:
-  TrainingProcess(
-      const StudySpec& spec, const Assignment& assignment, const ProcessFile& file, Subprocess subprocess, int changes);
+  TrainingProcess(const StudySpec& spec,
+                  const Assignment& assignment,
+                  const ProcessFile& file,
+                  Subprocess subprocess,
+                  ReportReader reader,
+                  double now,
+                  int changes,
+                  Guardian& guardian);
 
   std::vector<TimedReport> timed(ReportReader::Batch batch, double now);
 
@@ -95,14 +106,20 @@ class TrainingProcess {
   ProcessAccount account_;
   int changes_;
   std::vector<int> watches_;
+  Guardian& guardian_;
+  int ward_;
+  double started_;
+  std::optional<Exit> exit_;
+  std::optional<double> gone_at_;
+  bool left_something_ = false;
   Ending ending_ = Ending::none;
   bool killed_ = false;
   bool reports_ignored_ = false;
   bool held_ = false;
   double kill_at_ = 0.0;
   double last_report_;
+  double last_read_;
   double seconds_per_report_ = 0.0;
-  double last_sign_of_life_;
   int warnings_ = 0;
 };
 

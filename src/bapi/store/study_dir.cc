@@ -2,19 +2,50 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
+
+#include "bapi/base/error.h"
 #include "bapi/base/file.h"
 
 namespace bapi {
 
+namespace {
+
+void create_file(const std::filesystem::path& path) {
+  if (!open_regular(path, O_WRONLY | O_CREAT | O_APPEND)) fail_at("write", path, errno);
+}
+
+}  // namespace
+
+void require_own_directory(const std::filesystem::path& directory) {
+  struct stat status = {};
+  if (::stat(directory.c_str(), &status) != 0) return;  // who needs it will say so
+  const uid_t user = ::geteuid();
+  if (user == 0 || status.st_uid == user || status.st_uid == 0) return;
+  throw StoreError(
+      fmt::format("{}: the directory belongs to another user (uid {}), who could make bapi write to files of yours; "
+                  "move it away or "
+                  "choose another --name",
+                  directory.string(),
+                  status.st_uid));
+}
+
 void TrialDir::create() const {
   make_directories(checkpoint());
-  open_file(log(), O_WRONLY | O_CREAT | O_APPEND);
-  open_file(report(), O_WRONLY | O_CREAT | O_APPEND);
+  require_own_directory(root);
+  create_file(log());
+  create_file(report());
 }
 
 TrialDir StudyDir::trial(TrialId trial) const { return {root_ / "trials" / fmt::format("{:04}", index(trial))}; }
 
-void StudyDir::create() const { make_directories(root_ / "trials"); }
+void StudyDir::create() const {
+  require_own_directory(root_);
+  make_directories(root_ / "trials");
+  require_own_directory(root_ / "trials");
+}
 
 }  // namespace bapi

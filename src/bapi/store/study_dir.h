@@ -16,9 +16,14 @@ struct TrialDir {
   std::filesystem::path checkpoint() const { return root / "checkpoint"; }  // BAPI_CHECKPOINT_DIR
   std::filesystem::path process() const { return root / "process"; }        // the process that trains it now
 
-  // Makes what is missing: the directory, checkpoint/, empty log and report. Throws StoreError.
+  // Makes what is missing: the directory, checkpoint/, empty log and report. Throws StoreError, also if the directory
+  // is another user's or something else stands in the place of a file.
   void create() const;
 };
+
+// Throws StoreError if the directory belongs to another user than this one and root: its owner could plant links to
+// files of this user. Root may work everywhere.
+void require_own_directory(const std::filesystem::path& directory);
 
 // Layout of a study on disk: NAME.bapi/{study.db, lock, trials/}.
 class StudyDir {
@@ -30,7 +35,7 @@ class StudyDir {
   std::filesystem::path database() const { return root_ / "study.db"; }
   TrialDir trial(TrialId trial) const;
 
-  void create() const;  // throws StoreError
+  void create() const;  // throws StoreError, also if the directory is another user's
 
  private:
   std::filesystem::path root_;

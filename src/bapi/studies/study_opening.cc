@@ -107,6 +107,7 @@ OpenedStudy open_or_create_study(const StudyDir& dir, const StudySpec& spec, con
 }
 
 OpenedStudy reopen_study(const StudyDir& dir, const StudyChanges& changes, const Tell& tell) {
+  require_own_directory(dir.root());
   StudyLock lock = StudyLock::take(dir.root());
   ReadStudy found = read(dir);
   require(

@@ -1,0 +1,264 @@
+#include "bapi/process/guardian.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "bapi/base/error.h"
+#include "bapi/base/file.h"
+#include "bapi/process/guardian_page.h"
+
+namespace bapi {
+namespace {
+
+std::size_t page_size(int wards) { return sizeof(GuardianPage) + static_cast<std::size_t>(wards) * sizeof(Ward); }
+
+void unmap(GuardianPage* page) { ::munmap(page, page_size(page->wards_size)); }
+
+GuardianPage* map_page(int wards) {
+  void* memory = ::mmap(nullptr, page_size(wards), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw Shortage(fmt::format("cannot share memory: {}", std::strerror(errno)));
+  auto* page = new (memory) GuardianPage;
+  page->wards_size = wards;
+  for (int i = 0; i < wards; ++i) new (page->wards() + i) Ward;
+  return page;
+}
+
+// As /proc counts them for the start of processes.
+std::uint64_t ticks_since_boot() {
+  timespec time = {};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  const auto per_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  return static_cast<std::uint64_t>(time.tv_sec) * per_second +
+         static_cast<std::uint64_t>(time.tv_nsec) * per_second / 1'000'000'000U;
+}
+
+std::string random_mark() {
+  std::uint64_t number[2] = {};
+  if (::getrandom(number, sizeof number, 0) != sizeof number) {
+    number[0] = static_cast<std::uint64_t>(::getpid());
+    number[1] = static_cast<std::uint64_t>(1e9 * monotonic_seconds());
+  }
+  return fmt::format("BAPI_CONTROLLER={:016x}{:016x}", number[0], number[1]);
+}
+
+// Ctrl-Z: first the programs, then this process. The handler does nothing that a signal handler must not do.
+std::atomic<GuardianPage*> page_of_stop_signal = nullptr;
+
+extern "C" void on_stop_signal(int) {
+  constexpr int kAttempts = 100;
+  constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 5'000'000};
+  const int error = errno;
+  GuardianPage* page = page_of_stop_signal.load();
+  if (page) page->stop_requested.store(true);
+  for (int i = 0; page && i < kAttempts && page->pause.get().since <= 0.0; ++i) ::nanosleep(&kPause, nullptr);
+  ::raise(SIGSTOP);
+  if (page) page->stop_requested.store(false);
+  errno = error;
+}
+
+// Only where the application has no wish of its own.
+void catch_stop_signal(GuardianPage* page) {
+  struct sigaction current = {};
+  ::sigaction(SIGTSTP, nullptr, &current);
+  if (current.sa_handler != SIG_DFL || page_of_stop_signal.load()) return;
+  page_of_stop_signal.store(page);
+  struct sigaction action = {};
+  action.sa_handler = on_stop_signal;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGTSTP, &action, nullptr);
+}
+
+void release_stop_signal(GuardianPage* page) {
+  if (page_of_stop_signal.load() != page) return;
+  ::signal(SIGTSTP, SIG_DFL);
+  page_of_stop_signal.store(nullptr);
+}
+
+}  // namespace
+
+Guardian::Guardian(int wards, double grace)
+    : mark_(random_mark()), grace_(grace), page_(map_page(wards), unmap), dirs_(static_cast<std::size_t>(wards)) {
+  page_->since = ticks_since_boot();
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  start();
+  catch_stop_signal(page_.get());
+}
+
+void Guardian::start() {
+  const int controller = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) throw Shortage(fmt::format("cannot start the guardian process: {}", std::strerror(errno)));
+  if (pid == 0) {
+    stand_guard({.page = page_.get(), .controller = controller, .mark = mark_.c_str(), .grace = grace_});
+  }
+  identity_ = identify(pid).value_or(ProcessIdentity{.pid = pid, .start_ticks = 0, .boot = {}});
+}
+
+void Guardian::end_all() {
+  constexpr int kAttempts = 1000;
+  constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 5'000'000};
+  for (int attempt = 0; !traits_of_all().leaders.empty() && attempt < kAttempts; ++attempt) {
+    const std::vector<ProcessEntry> table = process_table();
+    const std::vector<ProcessEntry> left = family_members(table, traits_of_all());
+    reap_orphans(table);
+    if (left.empty()) return;
+    for (const ProcessEntry& entry : left) ::kill(entry.pid, SIGKILL);
+    ::nanosleep(&kPause, nullptr);
+  }
+}
+
+Guardian::~Guardian() {
+  release_stop_signal(page_.get());
+  end_all();
+  ::kill(identity_.pid, SIGKILL);
+  while (::waitpid(identity_.pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+void Guardian::stay_guarded() {
+  if (::waitpid(identity_.pid, nullptr, WNOHANG) == identity_.pid) start();
+}
+
+int Guardian::watch(const ProcessIdentity& leader, const std::filesystem::path& file) {
+  Ward* const end = page_->wards() + page_->wards_size;
+  Ward* const free = std::find_if(page_->wards(), end, [](const Ward& ward) { return ward.pid.load() == 0; });
+  check(free != end, "Guardian: more programs than wards");
+  const std::string path = file.string();
+  free->file.fill('\0');
+  std::copy_n(path.begin(), std::min(path.size(), free->file.size() - 1), free->file.begin());
+  free->start_ticks = leader.start_ticks;
+  free->started = now();
+  free->held.store(false);
+  free->pid.store(leader.pid, std::memory_order_release);
+  const auto ward = static_cast<int>(free - page_->wards());
+  dirs_[static_cast<std::size_t>(ward)] = file.parent_path().string();
+  return ward;
+}
+
+void Guardian::forget(int ward) { page_->wards()[ward].pid.store(0, std::memory_order_release); }
+
+FamilyTraits Guardian::traits_of(int ward) const {
+  const Ward& of = page_->wards()[ward];
+  const std::string dir = "BAPI_DIR=" + dirs_[static_cast<std::size_t>(ward)];
+  FamilyTraits traits;
+  traits.leaders = {{.pid = of.pid.load(), .start_ticks = of.start_ticks, .boot = {}}};
+  traits.marked = [this, dir](int pid) { return has_variables(pid, {mark_, dir}); };
+  traits.since = of.start_ticks;
+  traits.outsiders = {::getpid(), identity_.pid};
+  // Whose an orphan without any mark is cannot be told while several programs run; it goes with the last of them.
+  traits.heir = ::getpid();
+  for (int i = 0; i < page_->wards_size; ++i) {
+    if (i == ward || page_->wards()[i].pid.load() == 0) continue;
+    traits.outsiders.push_back(page_->wards()[i].pid.load());
+    traits.heir = 0;
+  }
+  return traits;
+}
+
+FamilyTraits Guardian::traits_of_all() const {
+  FamilyTraits traits;
+  traits.marked = [this](int pid) { return has_variables(pid, {mark_}); };
+  traits.since = page_->since;
+  traits.outsiders = {::getpid(), identity_.pid};
+  for (int i = 0; i < page_->wards_size; ++i) {
+    const Ward& ward = page_->wards()[i];
+    const int pid = ward.pid.load();
+    if (pid != 0) traits.leaders.push_back({.pid = pid, .start_ticks = ward.start_ticks, .boot = {}});
+  }
+  return traits;
+}
+
+// Whether the program is a single process. As orphans come to this process, its own children and those of the leader
+// tell, without a look at all processes of the machine.
+bool Guardian::is_alone(const ProcessIdentity& leader) const {
+  const std::optional<std::vector<int>> ours = children_of(::getpid());
+  if (!ours) return false;
+  const auto known = [&](int pid) {
+    return pid == identity_.pid || std::any_of(page_->wards(),
+                                               page_->wards() + page_->wards_size,
+                                               [&](const Ward& ward) { return ward.pid.load() == pid; });
+  };
+  if (!std::all_of(ours->begin(), ours->end(), known)) return false;
+  const std::optional<ProcessEntry> entry = process_entry(leader.pid);
+  if (!entry || !entry->alive()) return true;
+  const std::optional<std::vector<int>> theirs = children_of(leader.pid);
+  return theirs && theirs->empty();
+}
+
+void Guardian::signal(int ward, int signal) const {
+  const FamilyTraits traits = traits_of(ward);
+  const ProcessIdentity& leader = traits.leaders.front();
+  ::kill(-leader.pid, signal);
+  if (is_alone(leader)) return;
+  for (const ProcessEntry& entry : family_members(process_table(), traits)) {
+    if (entry.group != leader.pid) ::kill(entry.pid, signal);
+  }
+}
+
+void Guardian::hold(int ward) {
+  page_->wards()[ward].held.store(true);
+  signal(ward, SIGSTOP);
+}
+
+void Guardian::go_on(int ward) {
+  page_->wards()[ward].held.store(false);
+  signal(ward, SIGCONT);
+}
+
+bool Guardian::end_rest(int ward) {
+  const FamilyTraits traits = traits_of(ward);
+  if (is_alone(traits.leaders.front())) return true;
+  const std::vector<ProcessEntry> table = process_table();
+  const std::vector<ProcessEntry> left = family_members(table, traits);
+  for (const ProcessEntry& entry : left) ::kill(entry.pid, SIGKILL);
+  reap_orphans(table);
+  return left.empty();
+}
+
+// Dead children that are neither watched nor anyone else's: outside this process's session, younger than the guardian.
+void Guardian::reap_orphans(const std::vector<ProcessEntry>& table) const {
+  const int self = ::getpid();
+  const int session = ::getsid(0);
+  const std::vector<ProcessIdentity> leaders = traits_of_all().leaders;
+  for (const ProcessEntry& entry : table) {
+    const bool watched = std::any_of(
+        leaders.begin(), leaders.end(), [&](const ProcessIdentity& leader) { return leader.pid == entry.pid; });
+    if (entry.parent != self || entry.alive() || watched || entry.pid == identity_.pid) continue;
+    if (entry.session != session && entry.start_ticks >= page_->since) ::waitpid(entry.pid, nullptr, WNOHANG);
+  }
+}
+
+double Guardian::lived(int ward) const { return ended_at(ward).value_or(now()) - page_->wards()[ward].started; }
+
+std::optional<double> Guardian::ended_at(int ward) const {
+  const double ended = page_->wards()[ward].ended();
+  if (ended <= 0.0) return std::nullopt;
+  return ended;
+}
+
+double Guardian::now() const { return training_time(page_->pause.get(), monotonic_seconds()); }
+
+double Guardian::paused() const {
+  const Pause pause = page_->pause.get();
+  return pause.before + (pause.since > 0.0 ? monotonic_seconds() - pause.since : 0.0);
+}
+
+void Guardian::set_limits(const GuardianLimits& limits) {
+  page_->limits.set(
+      {.from = now(), .training_seconds = limits.training_seconds, .deadline = monotonic_seconds() + limits.seconds});
+}
+
+bool Guardian::limit_passed() const { return page_->limit_passed.load(); }
+
+}  // namespace bapi

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bapi/process/process_identity.h"
+#include "bapi/process/process_table.h"
+
+namespace bapi {
+
+struct GuardianPage;
+
+// How long what runs may go on without a word of its controller. Infinity is no limit.
+struct GuardianLimits {
+  double training_seconds;  // of all training programs together
+  double seconds;
+};
+
+// Keeps a controller's promises where the controller cannot: a small process, forked by the constructor, that watches
+// the controller and its training programs.
+//
+// - When the controller is gone, however it died, it ends every process of every training program, also those that left
+//   their session, group or parent, and notes how long each program trained.
+// - While the controller is stopped (kill -STOP, Ctrl-Z) it keeps the programs stopped too. Such time is `paused`.
+// - When a limit is passed and the controller is busy elsewhere, it ends the programs: SIGTERM, after `grace` SIGKILL.
+// - It stamps the instant at which a program ends, whatever the controller does then.
+//
+// Instants are seconds of training time: those of the monotonic clock, in which a sleeping machine does not age, less
+// `paused`. The process that has a guardian inherits the orphans of its programs (PR_SET_CHILD_SUBREAPER); children of
+// its own that lead a session and are younger than the guardian are taken for such orphans.
+class Guardian {
+ public:
+  // Watches up to `wards` programs at a time. Throws Shortage if the system has no process left.
+  Guardian(int wards, double grace);
+  ~Guardian();  // ends what is still watched, then the guardian
+  Guardian(const Guardian&) = delete;
+  Guardian& operator=(const Guardian&) = delete;
+
+  // BAPI_CONTROLLER=..., different in every controller; must be in the environment of every program.
+  const std::string& mark() const { return mark_; }
+  const ProcessIdentity& identity() const { return identity_; }
+
+  // From now on the program is watched. Its leader must not be reaped before `forget`. `file` is its process file,
+  // in the directory that the program knows as BAPI_DIR.
+  int watch(const ProcessIdentity& leader, const std::filesystem::path& file);
+  void forget(int ward);
+
+  void signal(int ward, int signal) const;  // to every process of the program
+
+  // Stops a program, and continues it: the guardian leaves one that is held as it is.
+  void hold(int ward);
+  void go_on(int ward);
+
+  void end_all();  // kills every process of every program; returns when they are gone
+
+  // Kills what a program left whose leader has ended. True when nothing is left of it; else to be called again.
+  bool end_rest(int ward);
+
+  double lived(int ward) const;  // seconds that the program has trained, or had when it ended
+
+  // When the leader ended, if the guardian saw it.
+  std::optional<double> ended_at(int ward) const;
+
+  double now() const;     // training time
+  double paused() const;  // seconds since the start that were no training time
+
+  void set_limits(const GuardianLimits& limits);
+  bool limit_passed() const;  // and the programs were ended for it; for good
+
+  // Forks another guardian if somebody has ended this one.
+  void stay_guarded();
+
+ private:
+  void start();
+  FamilyTraits traits_of(int ward) const;
+  FamilyTraits traits_of_all() const;
+  bool is_alone(const ProcessIdentity& leader) const;
+  void reap_orphans(const std::vector<ProcessEntry>& table) const;
+
+  std::string mark_;
+  double grace_;
+  std::unique_ptr<GuardianPage, void (*)(GuardianPage*)> page_;  // shared with the guardian
+  std::vector<std::string> dirs_;                                // of the wards
+  ProcessIdentity identity_;
+};
+
+}  // namespace bapi

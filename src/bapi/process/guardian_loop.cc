@@ -1,0 +1,287 @@
+// The guardian's side of guardian.h: everything here runs in the guardian's own process.
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "bapi/base/file.h"
+#include "bapi/process/guardian_page.h"
+#include "bapi/process/process_file.h"
+#include "bapi/process/process_table.h"
+
+namespace bapi {
+namespace {
+
+constexpr double kLookEvery = 0.1;     // seconds
+constexpr double kNoteEvery = 0.5;     // seconds between two notes of how long programs have trained
+constexpr double kLimitSlack = 0.1;    // seconds that the controller has to keep a limit itself
+constexpr double kEndWithin = 60.0;    // seconds after which even a process that cannot be killed is given up
+constexpr double kShortPause = 0.005;  // seconds between two looks while processes are ended or stopped
+
+void sleep_for(double seconds) {
+  const timespec time = {.tv_sec = static_cast<time_t>(seconds),
+                         .tv_nsec = static_cast<long>(1e9 * (seconds - std::floor(seconds)))};
+  ::nanosleep(&time, nullptr);
+}
+
+int open_process(int pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+
+// A program as the guardian follows it.
+struct Followed {
+  ProcessIdentity leader;
+  FileDescriptor descriptor;
+  bool noted_end = false;
+};
+
+class Watch {
+ public:
+  explicit Watch(const GuardianDuty& duty)
+      : page_(*duty.page),
+        controller_(duty.controller),
+        mark_(duty.mark),
+        grace_(duty.grace),
+        alive_(open_process(duty.controller)) {}
+
+  void run() {
+    while (!controller_is_gone()) {
+      follow_wards();
+      stamp_ends();
+      follow_stops();
+      keep_limits();
+      note_lives();
+      sleep();
+    }
+    end_everything();
+  }
+
+ private:
+  bool controller_is_gone() const {
+    if (::getppid() != controller_) return true;
+    pollfd event = {.fd = alive_.get(), .events = POLLIN, .revents = 0};
+    return alive_ && ::poll(&event, 1, 0) > 0;
+  }
+
+  bool paused() const { return page_.pause.get().since > 0.0; }
+  double training_now() const { return training_time(page_.pause.get(), monotonic_seconds()); }
+
+  // The page as it is now: who came, who is forgotten. A program that ended before it was first seen is seen as well,
+  // because the controller reaps it only after it has forgotten it.
+  void follow_wards() {
+    for (int i = 0; i < page_.wards_size; ++i) {
+      const Ward& ward = page_.wards()[i];
+      const int pid = ward.pid.load(std::memory_order_acquire);
+      const auto known = followed_.find(i);
+      const bool same = known != followed_.end() && known->second.leader.pid == pid &&
+                        known->second.leader.start_ticks == ward.start_ticks;
+      if (same) continue;
+      if (known != followed_.end()) followed_.erase(known);
+      if (pid == 0) continue;
+      Followed followed;
+      followed.leader = {.pid = pid, .start_ticks = ward.start_ticks, .boot = {}};
+      followed.descriptor = FileDescriptor(open_process(pid));
+      followed_.emplace(i, std::move(followed));
+    }
+  }
+
+  void stamp_ends() {
+    for (auto& [index, followed] : followed_) {
+      Ward& ward = page_.wards()[index];
+      if (!followed.descriptor || ward.ended() > 0.0) continue;
+      pollfd event = {.fd = followed.descriptor.get(), .events = POLLIN, .revents = 0};
+      if (::poll(&event, 1, 0) <= 0) continue;
+      ward.end.set({.pid = followed.leader.pid, .start_ticks = followed.leader.start_ticks, .at = training_now()});
+    }
+  }
+
+  FamilyTraits traits() const {
+    FamilyTraits traits;
+    for (const auto& [index, followed] : followed_) traits.leaders.push_back(followed.leader);
+    traits.marked = [this](int pid) { return has_variables(pid, {mark_}); };
+    traits.since = page_.since;
+    traits.heir = controller_;
+    traits.outsiders = {controller_, ::getpid()};
+    return traits;
+  }
+
+  std::vector<ProcessEntry> members() const { return family_members(process_table(), traits()); }
+
+  void signal_all(int signal) const {
+    for (const ProcessEntry& entry : members()) ::kill(entry.pid, signal);
+  }
+
+  void follow_stops() {
+    const std::optional<ProcessEntry> controller = process_entry(controller_);
+    const bool stopped = page_.stop_requested.load() || (controller && controller->stopped());
+    if (stopped && !paused()) pause();
+    if (!stopped && paused()) go_on();
+  }
+
+  std::vector<ProcessEntry> held_members(const std::vector<ProcessEntry>& table) const {
+    FamilyTraits traits;
+    for (const auto& [index, followed] : followed_) {
+      if (page_.wards()[index].held.load()) traits.leaders.push_back(followed.leader);
+    }
+    return family_members(table, traits);
+  }
+
+  // Until none of them runs: one may have forked while the others were stopped.
+  void pause() {
+    constexpr int kAttempts = 20;
+    const double since = monotonic_seconds();
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      bool all = true;
+      for (const ProcessEntry& entry : members()) {
+        if (entry.stopped()) continue;
+        all = false;
+        ::kill(entry.pid, SIGSTOP);
+      }
+      if (attempt == 0) page_.pause.set({.since = since, .before = page_.pause.get().before});
+      if (all) return;
+      sleep_for(kShortPause);
+    }
+  }
+
+  void go_on() {
+    const Pause pause = page_.pause.get();
+    const std::vector<ProcessEntry> table = process_table();
+    const std::vector<ProcessEntry> held = held_members(table);
+    for (const ProcessEntry& entry : family_members(table, traits())) {
+      const bool stays =
+          std::any_of(held.begin(), held.end(), [&](const auto& other) { return other.pid == entry.pid; });
+      if (!stays) ::kill(entry.pid, SIGCONT);
+    }
+    page_.pause.set({.since = 0.0, .before = pause.before + monotonic_seconds() - pause.since});
+  }
+
+  // Seconds until the limit is passed; infinity if it cannot be, with what runs now.
+  double seconds_to_limit() const {
+    const PublishedLimits limits = page_.limits.get();
+    const double now = training_now();
+    double used = 0.0;
+    int running = 0;
+    for (const auto& [index, followed] : followed_) {
+      const Ward& ward = page_.wards()[index];
+      const double ended = ward.ended();
+      if (ended <= 0.0) ++running;
+      used += std::max(0.0, (ended > 0.0 ? ended : now) - std::max(ward.started, limits.from));
+    }
+    const double to_deadline = limits.deadline - monotonic_seconds();
+    if (running == 0) return to_deadline;
+    return std::min(to_deadline, (limits.training_seconds - used) / running);
+  }
+
+  void keep_limits() {
+    if (paused() || followed_.empty()) return;
+    const double now = monotonic_seconds();
+    if (!page_.limit_passed.load()) {
+      if (seconds_to_limit() + kLimitSlack > 0.0) return;
+      page_.limit_passed.store(true);
+      kill_at_ = now + grace_;
+      signal_all(SIGTERM);
+    }
+    if (now >= kill_at_) signal_all(SIGKILL);
+  }
+
+  void note(int index) const {
+    const Ward& ward = page_.wards()[index];
+    const double ended = ward.ended();
+    renew_lived(ward.file.data(), mark_, ward.pid.load(), (ended > 0.0 ? ended : training_now()) - ward.started);
+  }
+
+  void note_lives() {
+    const double now = monotonic_seconds();
+    const bool all = now - noted_at_ >= kNoteEvery && !paused();
+    if (all) noted_at_ = now;
+    for (auto& [index, followed] : followed_) {
+      const bool ended = page_.wards()[index].ended() > 0.0;
+      if (followed.noted_end || (!ended && !all)) continue;
+      note(index);
+      followed.noted_end = ended;
+    }
+  }
+
+  // Until the next look, the next limit, or until a program or the controller ends.
+  void sleep() const {
+    std::vector<pollfd> events = {{.fd = alive_.get(), .events = POLLIN, .revents = 0}};
+    for (const auto& [index, followed] : followed_) {
+      if (page_.wards()[index].ended() <= 0.0) {
+        events.push_back({.fd = followed.descriptor.get(), .events = POLLIN, .revents = 0});
+      }
+    }
+    const double limit = paused() || page_.limit_passed.load() ? kLookEvery : seconds_to_limit() + kLimitSlack;
+    const double seconds = std::clamp(limit, kShortPause, kLookEvery);
+    ::poll(events.data(), events.size(), static_cast<int>(std::ceil(1e3 * seconds)));
+  }
+
+  // The controller is gone. Twice nobody is left: a process may have been born during the first look.
+  void end_everything() {
+    follow_wards();
+    const double give_up = monotonic_seconds() + kEndWithin;
+    int empty_looks = 0;
+    for (double pause = kShortPause; empty_looks < 2 && monotonic_seconds() < give_up;
+         pause = std::min(0.2, 1.5 * pause)) {
+      stamp_ends();
+      const std::vector<ProcessEntry> left = members();
+      for (const ProcessEntry& entry : left) ::kill(entry.pid, SIGKILL);
+      empty_looks = left.empty() ? empty_looks + 1 : 0;
+      sleep_for(left.empty() ? kShortPause : pause);
+    }
+    stamp_ends();
+    for (const auto& [index, followed] : followed_) note(index);
+  }
+
+  GuardianPage& page_;
+  const int controller_;
+  const std::string mark_;
+  const double grace_;
+  const FileDescriptor alive_;  // readable when the controller is gone
+  std::map<int, Followed> followed_;
+  double kill_at_ = 0.0;
+  double noted_at_ = 0.0;
+};
+
+// Out of the terminal's reach, and without a file of the controller's: a lock or a pipe would stay open with it.
+void leave_the_controller() {
+  ::setsid();
+  ::prctl(PR_SET_NAME, "bapi-guardian");
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  for (const int signal :
+       {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ, SIGUSR1, SIGUSR2}) {
+    ::sigaction(signal, &ignore, nullptr);
+  }
+  const int nothing = ::open("/dev/null", O_RDWR);
+  for (int fd = 0; fd < 3; ++fd) ::dup2(nothing, fd);
+  ::syscall(SYS_close_range, 3U, UINT_MAX, 0U);
+  [[maybe_unused]] const int ignored = ::chdir("/");
+}
+
+}  // namespace
+
+double monotonic_seconds() {
+  timespec time = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+void stand_guard(const GuardianDuty& duty) {
+  leave_the_controller();
+  try {
+    Watch(duty).run();
+  } catch (...) {
+    ::_exit(70);  // the controller starts another
+  }
+  ::_exit(0);
+}
+
+}  // namespace bapi

@@ -1,0 +1,96 @@
+"""What the reliability tests share: studies whose programs run away, and eyes on every process of theirs."""
+
+import os
+import stat
+import time
+
+from harness import EndToEnd
+
+TRAINER = """#!/bin/bash
+# An epoch per 0.1 s.
+epoch=$BAPI_FROM_EPOCH
+while [ "$epoch" -lt "$BAPI_MAX_EPOCH" ]; do
+  sleep 0.1
+  epoch=$((epoch + 1))
+  echo "{\\"epoch\\": $epoch, \\"accuracy\\": 0.5}" >> "$BAPI_REPORT"
+done
+"""
+
+STUDY = """
+name: s
+command: {command}
+metric: {{name: accuracy, goal: maximize}}
+budget: {budget}
+epochs: {{max: 1000}}
+grace: 1s
+workers: {workers}
+max_failures: 1000
+policy: {policy}
+parameters: {{lr: {{min: 1.0e-4, max: 1, log: true}}}}
+"""
+
+# Ways in which launchers hide a program from whoever only knows the process that was started, or its group.
+WRAPPERS = {
+    "shell": '[bash, -c, "./tr; true"]',
+    "timeout": '[bash, -c, "timeout 10m ./tr; echo done"]',
+    "job control": '[bash, -c, "set -m; ./tr & wait; true"]',
+    "session": '[bash, -c, "setsid --fork ./tr; sleep 1000"]',
+}
+
+
+class Reliability(EndToEnd):
+    def setUp(self):
+        super().setUp()
+        self.program("tr", TRAINER)
+
+    def program(self, name, text):
+        self.write(name, text)
+        os.chmod(self.path(name), stat.S_IRWXU)
+
+    def reliable_study(self, command="[./tr]", budget="4s", workers=1, policy="random"):
+        return self.write("s.yaml", STUDY.format(command=command, budget=budget, workers=workers, policy=policy))
+
+    def trainers(self, folder=""):
+        """Every living process that carries the mark of a study in this test's directory, or in `folder` of it."""
+        mark = ("BAPI_DIR=" + os.path.join(self.dir, folder)).encode()
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as file:
+                    if any(variable.startswith(mark) for variable in file.read().split(b"\0")):
+                        found.append(int(pid))
+            except OSError:
+                pass
+        return found
+
+    def wait_until_nobody_trains(self, seconds=10.0):
+        self.wait_for(lambda: not self.trainers(), "the end of every trainer", seconds)
+
+    def report_lines(self):
+        total = 0
+        for trial in os.listdir(self.path("s.bapi", "trials")):
+            try:
+                with open(self.path("s.bapi", "trials", trial, "report"), "rb") as file:
+                    total += file.read(1 << 20).count(b"\n")
+            except OSError:
+                pass
+        return total
+
+    def wait_for_lines(self, count):
+        self.wait_for(lambda: os.path.isdir(self.path("s.bapi", "trials")) and self.report_lines() >= count, "reports")
+
+    def spent(self, study="s"):
+        return self.check_books(study)["budget"]["spent"]
+
+    def process_files(self):
+        trials = self.path("s.bapi", "trials")
+        return [trial for trial in os.listdir(trials) if os.path.exists(os.path.join(trials, trial, "process"))]
+
+    def assert_nothing_grows(self, seconds=1.0):
+        before = self.report_lines()
+        time.sleep(seconds)
+        self.assertEqual(self.report_lines(), before)
+
+    def kill_and_wait(self, process):
+        process.kill()
+        process.communicate()

@@ -1,0 +1,255 @@
+"""The budget holds when programs run away, the controller is stopped or killed, clocks lie and files vanish."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import BAPI, main
+from reliability import WRAPPERS, Reliability
+
+# What a loaded machine may add to a budget of seconds: the last kill comes late by so much per worker.
+LATENCY = 1.0
+
+
+class Runaways(Reliability):
+    def test_nothing_trains_after_kill_9(self):
+        for name, command in WRAPPERS.items():
+            with self.subTest(name):
+                shutil.rmtree(self.path("s.bapi"), ignore_errors=True)
+                process = self.start("run", self.reliable_study(command, budget="3s"))
+                self.wait_for_lines(5)
+                self.kill_and_wait(process)
+                self.wait_until_nobody_trains()
+                self.assert_nothing_grows()
+                self.bapi("resume", "s", "--quiet")
+                self.assertLess(self.spent(), 3 + LATENCY)
+                self.assertEqual(self.trainers(), [])
+                self.assertEqual(self.process_files(), [])
+
+    def test_nothing_trains_after_the_end(self):
+        for name, command in WRAPPERS.items():
+            with self.subTest(name):
+                shutil.rmtree(self.path("s.bapi"), ignore_errors=True)
+                self.bapi("run", self.reliable_study(command, budget="2s", workers=2), "--quiet")
+                self.assertEqual(self.trainers(), [])
+                self.assertLess(self.spent(), 2 + 2 * LATENCY)
+                self.assertEqual(self.process_files(), [])
+
+
+class StoppedController(Reliability):
+    def stop_and_continue(self, stop_signal):
+        process = self.start("run", self.reliable_study(WRAPPERS["timeout"], budget="4s", workers=2))
+        self.wait_for_lines(4)
+        process.send_signal(stop_signal)
+        time.sleep(1.0)  # to notice
+        self.assert_nothing_grows(2.0)
+        process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 0)
+        self.assertLess(self.spent(), 4 + 2 * LATENCY)
+        self.assertGreater(self.spent(), 2.5)  # the pause was not charged
+        self.assertEqual(self.trainers(), [])
+
+    def test_ctrl_z_pauses_training(self):
+        self.stop_and_continue(signal.SIGTSTP)
+
+    def test_a_stop_signal_pauses_training(self):
+        self.stop_and_continue(signal.SIGSTOP)
+
+    def test_programs_that_bapi_holds_itself_go_on_after_a_stop(self):
+        process = self.start("run", self.reliable_study(budget='"40 epochs"', workers=2, policy="hyperband"))
+        self.wait_for_lines(4)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(1.0)
+        self.assert_nothing_grows(1.0)
+        process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=50)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(self.spent(), 40)
+
+    def test_kill_9_of_a_stopped_controller_ends_training(self):
+        process = self.start("run", self.reliable_study(WRAPPERS["timeout"], budget="30s", workers=2))
+        self.wait_for_lines(2)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(1.0)
+        self.kill_and_wait(process)
+        self.wait_until_nobody_trains()
+
+
+class Copies(Reliability):
+    def test_a_copy_of_a_finished_study_costs_nothing(self):
+        self.bapi("run", self.reliable_study(budget="2s"), "--quiet")
+        before = self.spent()
+        self.assertEqual(self.process_files(), [])
+        os.makedirs(self.path("copy"))
+        subprocess.run(["cp", "-r", self.path("s.bapi"), self.path("copy")], check=True)
+        self.bapi("resume", "copy/s.bapi", "--budget", "3s", "--quiet")
+        self.assertGreater(self.spent("copy/s.bapi"), before)
+        self.assertLess(self.spent("copy/s.bapi"), 3 + LATENCY)
+
+    def test_resuming_a_copy_of_a_running_study_leaves_the_original_alone(self):
+        process = self.start("run", self.reliable_study(budget="60s", workers=2))
+        self.wait_for_lines(4)
+        os.makedirs(self.path("copy"))
+        subprocess.run(["cp", "-r", self.path("s.bapi"), self.path("copy")], check=True)
+        original = set(self.trainers("s.bapi"))
+        self.bapi("resume", "copy/s.bapi", "--budget", "2s", "--quiet")
+        self.assertTrue(original & set(self.trainers("s.bapi")))
+        self.assertEqual(self.json("status", "s")["trials"]["failed"], 0)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        self.assertLess(self.spent("copy/s.bapi"), 4 + LATENCY)
+
+    def test_files_touched_after_a_kill_cost_nothing(self):
+        process = self.start("run", self.reliable_study(budget="3s"))
+        self.wait_for_lines(3)
+        self.kill_and_wait(process)
+        self.wait_until_nobody_trains()
+        for folder, _, files in os.walk(self.path("s.bapi", "trials")):
+            for name in files:
+                os.utime(os.path.join(folder, name), (4e9, 4e9))
+        self.bapi("resume", "s", "--quiet")
+        self.assertLess(self.spent(), 3 + LATENCY)
+
+
+class MissingFiles(Reliability):
+    def remove(self, name):
+        for trial in os.listdir(self.path("s.bapi", "trials")):
+            if os.path.exists(self.path("s.bapi", "trials", trial, name)):
+                os.remove(self.path("s.bapi", "trials", trial, name))
+
+    def test_logs_and_reports_may_be_removed_after_the_end(self):
+        self.bapi("run", self.reliable_study(budget="1s"), "--quiet")
+        for name in ["log", "report"]:
+            self.remove(name)
+        self.bapi("resume", "s", "--budget", "2s", "--quiet")
+        self.assertLess(self.spent(), 2 + LATENCY)
+
+    def test_logs_and_reports_may_be_lost_after_a_kill(self):
+        for name in ["log", "report"]:
+            with self.subTest(name):
+                shutil.rmtree(self.path("s.bapi"), ignore_errors=True)
+                process = self.start("run", self.reliable_study(budget="2s"))
+                self.wait_for_lines(3)
+                self.kill_and_wait(process)
+                self.remove(name)
+                self.bapi("resume", "s", "--quiet")
+                self.assertLess(self.spent(), 2 + LATENCY)
+
+
+class StrangeFiles(Reliability):
+    # Each makes trouble in the first trial and trains well in the others.
+    TROUBLE = {
+        "sparse report": 'truncate -s 1T "$BAPI_REPORT"',
+        "sparse log": 'truncate -s 1T "$BAPI_DIR/log"',
+        "endless link": 'rm "$BAPI_REPORT"; ln -s /dev/zero "$BAPI_REPORT"',
+        "pipe": 'rm "$BAPI_REPORT"; mkfifo "$BAPI_REPORT"',
+    }
+
+    def test_hang_nothing(self):
+        for name, trouble in self.TROUBLE.items():
+            with self.subTest(name):
+                shutil.rmtree(self.path("s.bapi"), ignore_errors=True)
+                first = f'if [ "$BAPI_TRIAL" = 0 ]; then {trouble}; sleep 0.2; exit 0; fi'
+                self.program("bad", f"#!/bin/bash\n{first}\nexec ./tr\n")
+                begin = time.monotonic()
+                self.bapi("run", self.reliable_study("[./bad]", budget="2s", workers=2), "--quiet")
+                self.assertLess(time.monotonic() - begin, 20.0)
+                self.assertLess(self.spent(), 2 + 2 * LATENCY)
+                self.assertEqual(self.json("trials", "s")[0]["state"], "failed")
+        self.assertEqual(self.trainers(), [])
+
+    def test_are_named_in_the_failure(self):
+        process = self.start("run", self.reliable_study("[./tr]", budget="20s"))
+        self.wait_for_lines(2)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        report = self.path("s.bapi", "trials", "0000", "report")
+        for make, what in [(os.mkfifo, "pipe"), (lambda path: os.symlink("/dev/zero", path), "symbolic link")]:
+            with self.subTest(what):
+                shutil.copytree(self.path("s.bapi"), self.path("t.bapi"))
+                os.remove(report.replace("s.bapi", "t.bapi"))
+                make(report.replace("s.bapi", "t.bapi"))
+                process = self.start("resume", "t.bapi")
+                self.wait_for(lambda: self.json("trials", "t.bapi")[0]["state"] == "failed", "the failure")
+                process.send_signal(signal.SIGINT)
+                process.communicate(timeout=30)
+                self.assertIn(what, self.bapi("show", "t.bapi", "0").stdout)
+                shutil.rmtree(self.path("t.bapi"))
+
+    def test_a_planted_link_is_not_followed(self):
+        self.write("precious", "mine\n")
+        for name in ["log", "config.json.new", "report", "process.new"]:
+            with self.subTest(name):
+                shutil.rmtree(self.path("s.bapi"), ignore_errors=True)
+                os.makedirs(self.path("s.bapi", "trials", "0000"))
+                os.symlink(self.path("precious"), self.path("s.bapi", "trials", "0000", name))
+                self.bapi("run", self.reliable_study(budget='"3 epochs"'), "--quiet")
+                with open(self.path("precious")) as file:
+                    self.assertEqual(file.read(), "mine\n")
+
+
+class FullMachine(Reliability):
+    def run_limited(self, limit, *prefix):
+        self.reliable_study(budget="2s", workers=4)
+        limited = [*prefix, "bash", "-c", f'ulimit {limit}; exec "$0" run s.yaml', self.bapi_copy()]
+        result = subprocess.run(
+            limited, cwd=self.dir, capture_output=True, text=True, timeout=60, env=self.environment()
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("trying again", result.stderr)
+        self.assertEqual(self.json("status", "s")["trials"]["failed"], 0)
+        self.assertLess(self.spent(), 2 + 4 * LATENCY)
+        return result.stderr
+
+    def bapi_copy(self):
+        """The program where every user can reach it."""
+        shutil.copy(os.path.abspath(BAPI), self.path("bapi"))
+        return self.path("bapi")
+
+    def test_too_few_open_files_fail_no_trial(self):
+        self.assertIn("Too many open files", self.run_limited("-n 22"))
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs a user without processes: root, setpriv")
+    def test_too_few_processes_fail_no_trial(self):
+        user = 54321
+        os.chown(self.dir, user, user)
+        os.chown(self.path("tr"), user, user)
+        prefix = ["setpriv", f"--reuid={user}", "--clear-groups"]
+        self.assertIn("cannot start a process", self.run_limited("-u 6", *prefix))
+
+
+@unittest.skipUnless(shutil.which("faketime"), "faketime is not installed")
+class LyingClocks(Reliability):
+    def start_with_clock(self, offset):
+        environment = {**self.environment(), "FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"}
+        process = subprocess.Popen(
+            ["faketime", "-f", offset, os.path.abspath(BAPI), "run", "s.yaml"], cwd=self.dir, env=environment,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+        self.started.append(process)
+        return process
+
+    def test_a_clock_that_was_behind_costs_nothing(self):
+        self.reliable_study(budget="3s")
+        process = self.start_with_clock("-1h")
+        self.wait_for_lines(4)
+        self.kill_and_wait(process)
+        self.wait_until_nobody_trains()
+        self.bapi("resume", "s", "--quiet")
+        self.assertLess(self.spent(), 3 + LATENCY)
+
+    def test_epochs_cost_their_time_when_the_clock_is_ahead(self):
+        self.reliable_study(budget="3s")
+        process = self.start_with_clock("+1h")
+        process.communicate(timeout=60)
+        self.assertLess(self.spent(), 3 + LATENCY)
+        epochs = [row["cost"] for row in self.json("ledger", "s") if row["kind"] == "epoch"]
+        self.assertGreater(sum(epochs), 1.0)
+
+
+if __name__ == "__main__":
+    main()

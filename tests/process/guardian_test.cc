@@ -1,0 +1,173 @@
+#include "bapi/process/guardian.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <limits>
+
+#include "bapi/process/process_file.h"
+#include "bapi/process/subprocess.h"
+#include "tests/process/trainer_study.h"
+
+namespace bapi {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+// Waits for up to ten seconds.
+bool eventually(const std::function<bool()>& condition) {
+  for (int i = 0; i < 1000; ++i) {
+    if (condition()) return true;
+    ::usleep(10'000);
+  }
+  return condition();
+}
+
+class Guarded : public testing::Test {
+ protected:
+  std::filesystem::path file() const { return scratch_.path() / "process"; }
+
+  // A shell program, its process file, and the numbers that it prints.
+  Subprocess launch(const Guardian& guardian, const std::string& script, int numbers) {
+    auto launched = Subprocess::launch(
+        {.arguments = {"/bin/bash", "-c", script},
+         .environment = {guardian.mark(), "BAPI_DIR=" + scratch_.path().string(), "PATH=/usr/bin:/bin"},
+         .output = scratch_.path() / "out"});
+    Subprocess leader = std::move(std::get<Subprocess>(launched));
+    write_process_file(file(), {.identity = leader.identity(), .mark = guardian.mark()});
+    leader.begin();
+    EXPECT_TRUE(eventually([&] { return std::ssize(printed()) >= numbers; }));
+    return leader;
+  }
+
+  std::vector<int> printed() const {
+    std::istringstream in(text_of(scratch_.path() / "out"));
+    std::vector<int> numbers;
+    for (int number = 0; in >> number;) numbers.push_back(number);
+    return numbers;
+  }
+
+  bool all_gone() const {
+    const std::vector<int> pids = printed();
+    return std::none_of(pids.begin(), pids.end(), [](int pid) { return identify(pid).has_value(); });
+  }
+
+  bool all_stopped() const {
+    const std::vector<int> pids = printed();
+    return std::all_of(pids.begin(), pids.end(), [](int pid) {
+      const std::optional<ProcessEntry> entry = process_entry(pid);
+      return entry && entry->stopped();
+    });
+  }
+
+  TempDir scratch_;
+};
+
+// A wrapper, `timeout` in a group of its own, a new session, and a daemon whose parents are gone.
+constexpr const char* kRunaways =
+    "echo $$; timeout 1000 sleep 1000 & echo $!; setsid sleep 1000 & echo $!; "
+    "(setsid env -i sh -c 'echo $$; sleep 1000' &) ; wait";
+
+TEST_F(Guarded, EveryProcessOfAProgramIsEnded) {
+  Guardian guardian(2, 0.1);
+  Subprocess leader = launch(guardian, kRunaways, 4);
+  const int ward = guardian.watch(leader.identity(), file());
+  guardian.signal(ward, SIGTERM);
+  EXPECT_TRUE(eventually([&] { return leader.has_ended(); }));
+  EXPECT_TRUE(eventually([&] { return guardian.end_rest(ward); }));
+  EXPECT_TRUE(all_gone());
+  guardian.forget(ward);
+  leader.poll_exit();
+}
+
+TEST_F(Guarded, NothingOutlivesAControllerThatIsKilled) {
+  const pid_t controller = ::fork();
+  if (controller == 0) {
+    Guardian guardian(2, 0.1);
+    const Subprocess leader = launch(guardian, kRunaways, 4);
+    guardian.watch(leader.identity(), file());
+    ::usleep(300'000);
+    ::raise(SIGKILL);
+  }
+  ::waitpid(controller, nullptr, 0);
+  ASSERT_EQ(printed().size(), 4u);
+  // The daemon without a mark lost every tie when its parents died; what has one is found.
+  EXPECT_TRUE(eventually([&] {
+    const std::vector<int> pids = printed();
+    return std::none_of(pids.begin(), pids.begin() + 3, [](int pid) { return identify(pid).has_value(); });
+  }));
+  EXPECT_TRUE(eventually([&] { return read_process_file(file())->lived >= 0.3; }));
+  EXPECT_LT(read_process_file(file())->lived, 5.0);
+  for (const int pid : printed()) ::kill(pid, SIGKILL);
+}
+
+TEST_F(Guarded, AStoppedControllerStopsItsProgramsAndTheirClock) {
+  const pid_t controller = ::fork();
+  if (controller == 0) {
+    Guardian guardian(1, 0.1);
+    const Subprocess leader = launch(guardian, "echo $$; timeout 1000 sleep 1000 & echo $!; wait", 2);
+    guardian.watch(leader.identity(), file());
+    while (true) ::usleep(100'000);
+  }
+  ASSERT_TRUE(eventually([&] {
+    const auto content = read_process_file(file());
+    return printed().size() == 2 && content && content->lived > 0.0;
+  }));
+  ::kill(controller, SIGSTOP);
+  EXPECT_TRUE(eventually([&] { return all_stopped(); }));
+  const double before = read_process_file(file())->lived;
+  ::usleep(1'500'000);
+  ::kill(controller, SIGCONT);
+  EXPECT_TRUE(eventually([&] { return !all_stopped(); }));
+  ::kill(controller, SIGKILL);
+  ::waitpid(controller, nullptr, 0);
+  EXPECT_TRUE(eventually([&] { return all_gone(); }));
+  ::usleep(200'000);
+  EXPECT_LT(read_process_file(file())->lived, before + 1.2);
+}
+
+TEST_F(Guarded, ALimitIsKeptWhileTheControllerIsBusy) {
+  Guardian guardian(1, 0.1);
+  Subprocess leader = launch(guardian, "trap '' TERM; echo $$; sleep 1000 & echo $!; wait; sleep 1000", 2);
+  const int ward = guardian.watch(leader.identity(), file());
+  guardian.set_limits({.training_seconds = 0.3, .seconds = kNone});
+  ::sleep(2);  // busy
+  EXPECT_TRUE(leader.has_ended());
+  EXPECT_TRUE(guardian.limit_passed());
+  EXPECT_TRUE(all_gone());
+  ASSERT_TRUE(guardian.ended_at(ward).has_value());
+  EXPECT_GT(guardian.lived(ward), 0.3);
+  EXPECT_LT(guardian.lived(ward), 1.5);
+  guardian.forget(ward);
+}
+
+TEST_F(Guarded, AnEndIsStampedWhenItHappens) {
+  Guardian guardian(1, 0.1);
+  Subprocess leader = launch(guardian, "echo $$; sleep 0.4", 1);
+  const int ward = guardian.watch(leader.identity(), file());
+  guardian.set_limits({.training_seconds = kNone, .seconds = kNone});
+  ::sleep(2);
+  ASSERT_TRUE(guardian.ended_at(ward).has_value());
+  EXPECT_LT(guardian.lived(ward), 1.0);
+  EXPECT_FALSE(guardian.limit_passed());
+  guardian.forget(ward);
+}
+
+TEST_F(Guarded, AGuardianThatIsKilledIsReplaced) {
+  Guardian guardian(1, 0.1);
+  Subprocess leader = launch(guardian, "echo $$; sleep 1000", 1);
+  const int ward = guardian.watch(leader.identity(), file());
+  const ProcessIdentity former = guardian.identity();
+  ::kill(former.pid, SIGKILL);
+  EXPECT_TRUE(eventually([&] {
+    guardian.stay_guarded();
+    return guardian.identity() != former;
+  }));
+  guardian.set_limits({.training_seconds = 0.2, .seconds = kNone});
+  EXPECT_TRUE(eventually([&] { return leader.has_ended(); }));
+  guardian.forget(ward);
+}
+
+}  // namespace
+}  // namespace bapi
