@@ -29,7 +29,8 @@ FORBIDDEN_IN_NUMERICS = re.compile(r"\b(?:(?:iostream|filesystem|chrono|log\.h|c
 LIBRARIES = {
     "SQLite": ("sqlite3", ["store/"]),
     "yaml-cpp": ("yaml-cpp/", ["study/yaml_fields.cc"]),
-    "nlohmann-json": ("nlohmann/", ["study/codec_", "control/report_parser.cc", "tables/", "report/table.h", "compare/run_log.cc"]),
+    "nlohmann-json": ("nlohmann/", ["study/codec_", "control/report_parser.cc", "tables/", "report/table.h", "compare/run_log.cc",
+                                    "compare/logged_runs.cc"]),
     "CLI11": ("CLI/", ["cli/"]),
 }
 

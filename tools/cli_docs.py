@@ -13,7 +13,8 @@ The text below is what the program says about itself (`bapi --help`, `bapi COMMA
 
 - Results go to standard output, everything else (progress, notes, errors) to standard error.
 - Every listing takes `-f table`, `-f json` or `-f csv`. JSON and CSV have all digits; values are in the direction in
-  which the training program reports them.
+  which the training program reports them. CSV has values as they are: a spreadsheet takes one that begins with `=`
+  for a formula.
 - While a study runs, every other command can be used on it. A second `run` or `resume` is refused with exit code 3.
 - On a terminal, `run` and `resume` draw a live view on standard error; `NO_COLOR` is respected. In a pipe, or with
   `TERM=dumb`, they write a line per decision and per end of a segment instead; with `--quiet` nothing but the result.
@@ -26,6 +27,9 @@ The text below is what the program says about itself (`bapi --help`, `bapi COMMA
 | 3 | store unavailable: another controller runs the study, database damaged or from a newer version, disk full |
 | 70 | a bug in bapi |
 | 130 | interrupted by Ctrl-C or SIGTERM; nothing is lost |
+
+A command whose reader leaves early (`bapi trials | head -1`) ends as if it had been read to the end. Results that cannot
+be written, to a full disk for example, are exit code 3.
 """
 
 

@@ -3,12 +3,12 @@
 import time
 
 from harness import main
-from reliability import WRAPPERS, Reliability
+from reliability import TRAINER, WRAPPERS, Reliability
 
 
 class SlowDecisions(Reliability):
     def test_do_not_pass_the_budget(self):
-        self.program("tr", open(self.path("tr")).read().replace("sleep 0.1", "sleep 0.02"))
+        self.program("tr", TRAINER.replace("sleep 0.1", "sleep 0.02"))
         self.bapi("run", self.reliable_study(budget="30s", workers=4, policy="bapi"), "--quiet")
         self.assertLess(self.spent(), 31.0)
 

@@ -59,6 +59,17 @@ class StoppedController(Reliability):
     def test_a_stop_signal_pauses_training(self):
         self.stop_and_continue(signal.SIGSTOP)
 
+    def test_programs_that_bapi_holds_itself_go_on_after_a_stop(self):
+        process = self.start("run", self.reliable_study(budget='"40 epochs"', workers=2, policy="hyperband"))
+        self.wait_for_lines(4)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(1.0)
+        self.assert_nothing_grows(1.0)
+        process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=50)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(self.spent(), 40)
+
     def test_kill_9_of_a_stopped_controller_ends_training(self):
         process = self.start("run", self.reliable_study(WRAPPERS["timeout"], budget="30s", workers=2))
         self.wait_for_lines(2)
@@ -142,7 +153,8 @@ class StrangeFiles(Reliability):
         for name, trouble in self.TROUBLE.items():
             with self.subTest(name):
                 shutil.rmtree(self.path("s.bapi"), ignore_errors=True)
-                self.program("bad", f'#!/bin/bash\nif [ "$BAPI_TRIAL" = 0 ]; then {trouble}; sleep 0.2; exit 0; fi\nexec ./tr\n')
+                first = f'if [ "$BAPI_TRIAL" = 0 ]; then {trouble}; sleep 0.2; exit 0; fi'
+                self.program("bad", f"#!/bin/bash\n{first}\nexec ./tr\n")
                 begin = time.monotonic()
                 self.bapi("run", self.reliable_study("[./bad]", budget="2s", workers=2), "--quiet")
                 self.assertLess(time.monotonic() - begin, 20.0)
@@ -181,14 +193,33 @@ class StrangeFiles(Reliability):
 
 
 class FullMachine(Reliability):
-    def test_too_few_open_files_fail_no_trial(self):
+    def run_limited(self, limit, *prefix):
         self.reliable_study(budget="2s", workers=4)
-        limited = ["bash", "-c", 'ulimit -n 22; exec "$0" run s.yaml', os.path.abspath(BAPI)]
-        result = subprocess.run(limited, cwd=self.dir, capture_output=True, text=True, timeout=60, env=self.environment())
+        limited = [*prefix, "bash", "-c", f'ulimit {limit}; exec "$0" run s.yaml', self.bapi_copy()]
+        result = subprocess.run(
+            limited, cwd=self.dir, capture_output=True, text=True, timeout=60, env=self.environment()
+        )
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("Too many open files", result.stderr)
+        self.assertIn("trying again", result.stderr)
         self.assertEqual(self.json("status", "s")["trials"]["failed"], 0)
         self.assertLess(self.spent(), 2 + 4 * LATENCY)
+        return result.stderr
+
+    def bapi_copy(self):
+        """The program where every user can reach it."""
+        shutil.copy(os.path.abspath(BAPI), self.path("bapi"))
+        return self.path("bapi")
+
+    def test_too_few_open_files_fail_no_trial(self):
+        self.assertIn("Too many open files", self.run_limited("-n 22"))
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs a user without processes: root, setpriv")
+    def test_too_few_processes_fail_no_trial(self):
+        user = 54321
+        os.chown(self.dir, user, user)
+        os.chown(self.path("tr"), user, user)
+        prefix = ["setpriv", f"--reuid={user}", "--clear-groups"]
+        self.assertIn("cannot start a process", self.run_limited("-u 6", *prefix))
 
 
 @unittest.skipUnless(shutil.which("faketime"), "faketime is not installed")

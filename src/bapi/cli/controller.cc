@@ -27,6 +27,7 @@ std::unique_ptr<RunView> make_view(const StudySpec& spec, const Clock& clock) {
 StudySummary run_in_view(const std::function<StudySummary(const RunOptions&)>& run, const ControlOptions& options) {
   const InterruptFlag interrupt;
   RunOptions watched{.interrupt = interrupt.flag()};
+  watched.remark = [](const std::string& text) { write_error(fmt::format("bapi: {}\n", text)); };
   if (options.verbosity == Verbosity::quiet) return run(watched);
   const SystemClock clock;
   std::unique_ptr<RunView> view;  // begins with the run: what is told before stands above it

@@ -23,7 +23,7 @@ StudySummary drive(OpenedStudy study, const RunOptions& options) {
   if (spec.budget.meter != Meter::seconds) {
     process_options.at_segment_end = ProcessEvaluatorOptions::AtSegmentEnd::hold;
   }
-  process_options.remark = [&](const std::string& line) { tell(options, line); };
+  process_options.remark = options.remark;
   ProcessEvaluator evaluator(spec, study.dir, clock, process_options);
 
   const auto show = [&](const Event* event) {

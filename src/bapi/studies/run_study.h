@@ -23,6 +23,9 @@ struct RunOptions {
   // Gets a line about everything that was done when the study was opened, and about what the machine is short of.
   Tell tell = {};
 
+  // Gets why programs wait to be started, when the machine is out of processes, files, memory or disk space.
+  Tell remark = {};
+
   // Called after every event and several times a second.
   std::function<void(const RunUpdate&)> listener = {};
 };
