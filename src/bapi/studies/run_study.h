@@ -20,7 +20,7 @@ struct RunOptions {
   // Becomes true when the user asks to stop (Ctrl-C): running trials are paused at their checkpoints.
   const std::atomic<bool>* interrupt = nullptr;
 
-  // Gets a line about everything that was done when the study was opened, and about what the machine is short of.
+  // Gets a line about everything that was done when the study was opened.
   Tell tell = {};
 
   // Gets why programs wait to be started, when the machine is out of processes, files, memory or disk space.
