@@ -31,8 +31,7 @@ class Rare {
   Rare& operator=(Rare&&) noexcept = default;
 
   template <typename U = T>
-    requires std::constructible_from<T, U> && (!std::same_as<std::remove_cvref_t<U>, Rare>)
-  Rare& operator=(U&& value) {
+  requires std::constructible_from<T, U> &&(!std::same_as<std::remove_cvref_t<U>, Rare>)Rare& operator=(U&& value) {
     emplace() = T(std::forward<U>(value));
     return *this;
   }

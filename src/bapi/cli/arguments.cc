@@ -16,7 +16,7 @@ namespace bapi {
 namespace {
 
 constexpr const char* kAbout =
-    "Spends a fixed training budget so that the best model comes out of it.\n\n"
+    "Finds the best model a fixed training budget can buy.\n\n"
     "  bapi init                   write a commented study file, study.yaml\n"
     "  bapi doctor study.yaml      try the training program for a few epochs\n"
     "  bapi run study.yaml         tune until the budget is spent; Ctrl-C and run again at any time\n"

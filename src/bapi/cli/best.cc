@@ -29,7 +29,7 @@ int show_best(const ListingArguments& arguments) {
 
 Command best_command() {
   return {.name = "best",
-          .summary = "The best configuration so far, its value and checkpoint",
+          .summary = "Show the best configuration so far, its value and checkpoint",
           .examples =
               "Examples:\n"
               "  bapi best mlp\n"

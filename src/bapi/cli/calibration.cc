@@ -31,7 +31,7 @@ int show_calibration(const ListingArguments& arguments) {
 
 Command calibration_command() {
   return {.name = "calibration",
-          .summary = "How often the planner's predictions came true",
+          .summary = "Show how often the planner's predictions came true",
           .examples =
               "Examples:\n"
               "  bapi calibration mlp\n\n"

@@ -121,7 +121,7 @@ int compare(const CompareArguments& arguments) {
   note_free_tables(comparison);
   const ComparisonResult result = run_in_view(comparison, arguments, jobs);
   if (result.end == ComparisonEnd::interrupted) {
-    note(fmt::format("interrupted; {} finished runs are kept, the same command goes on from there", result.finished));
+    note(fmt::format("interrupted; {} finished runs are kept, run the same command to continue", result.finished));
     return kInterrupted;
   }
   print(rendered(result.rankings, format));
@@ -133,7 +133,7 @@ int compare(const CompareArguments& arguments) {
 Command compare_command() {
   return {
       .name = "compare",
-      .summary = "Compares policies on recorded learning curves: ranks, tests, anytime curves, a report",
+      .summary = "Compare policies on recorded learning curves: ranks, tests, anytime curves, a report",
       .examples =
           "Examples:\n"
           "  bapi compare --tables synthetic:crossing synthetic:power-law --policies bapi,hyperband,random --out c\n"
@@ -141,7 +141,7 @@ Command compare_command() {
           "  bapi compare --tables data/INDEX.csv --policies bapi,bohb,asha --budgets 5full,20full --out all\n\n"
           "Writes runs.csv, ranks.csv, curves.csv, report.html and its figures over all tables, ranks.svg and\n"
           "anytime.svg (numbered for further budgets and workers), to DIR. Killed or interrupted at any time, the\n"
-          "same command goes on where it was; tables, policies, seeds, budgets and workers may be added to it.\n"
+          "same command continues where it stopped; tables, policies, seeds, budgets and workers may be added to it.\n"
           "A policy is [LABEL=]NAME[:OPTION=VALUE]...; a budget is as `bapi simulate` takes it.\n"
           "JSON: [{budget, workers, tables, seeds, ranks: [...], duels: [...], friedman: {chi_squared, p, f, f_p},\n"
           "critical_difference}], one per budget and number of workers; ranks as in ranks.csv, duels of the best\n"
@@ -165,7 +165,7 @@ Command compare_command() {
                          "policy took in the comparison that was written to this directory");
         arguments.option("--out", parsed->out, "Required. Directory of the results");
         arguments.flag("-q,--quiet", parsed->quiet, "No progress on standard error");
-        arguments.option("-f,--format", parsed->format, "Of the summary: table, json or csv");
+        arguments.option("-f,--format", parsed->format, "Output format of the summary: table, json or csv");
         return [parsed] { return compare(*parsed); };
       }};
 }

@@ -51,7 +51,7 @@ void print_result(const StudySummary& summary, const ControlOptions& options) {
     write_plots(study, plot_folder(study.dir));
     text += fmt::format("{:<11}{}/{{curves,incumbent,budget}}.svg\n", "plots", shown_path(plot_folder(study.dir)));
   }
-  if (summary.end == TuneEnd::finished) text += fmt::format("{:<11}{}\n", "go on", raise_hint(study));
+  if (summary.end == TuneEnd::finished) text += fmt::format("{:<11}{}\n", "continue", raise_hint(study));
   std::fputs(text.c_str(), stdout);
 }
 

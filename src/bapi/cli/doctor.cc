@@ -149,8 +149,7 @@ std::string understood(const StudySpec& spec) {
   std::string command;
   for (const std::string& word : spec.command) command += (command.empty() ? "" : " ") + word;
   std::string out = line("study", spec.name) + line("command", command);
-  out += line("metric",
-              fmt::format("{}, {}", spec.metric.name, word(spec.metric.goal)));
+  out += line("metric", fmt::format("{}, {}", spec.metric.name, word(spec.metric.goal)));
   out += line("budget", short_cost(spec.budget.limit, spec.budget));
   if (spec.deadline) out += line("deadline", short_duration(*spec.deadline));
   out += line("epochs", fmt::format("{} to {}", spec.epochs.min, spec.epochs.max));

@@ -43,7 +43,7 @@ int export_study(const ExportArguments& arguments) {
 
 Command export_command() {
   return {.name = "export",
-          .summary = "All reports as CSV, or the whole study as JSON",
+          .summary = "Export all reports as CSV, or the whole study as JSON",
           .examples =
               "Examples:\n"
               "  bapi export mlp > reports.csv\n"

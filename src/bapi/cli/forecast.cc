@@ -34,7 +34,7 @@ int show_forecast(const ForecastArguments& arguments) {
 
 Command forecast_command() {
   return {.name = "forecast",
-          .summary = "How the curves of the trials are expected to go on",
+          .summary = "Predict how each trial's learning curve will continue",
           .examples =
               "Examples:\n"
               "  bapi forecast mlp           every trial that can still grow, the most promising first\n"

@@ -39,7 +39,7 @@ int show_ledger(const ListingArguments& arguments) {
 Command ledger_command() {
   return {
       .name = "ledger",
-      .summary = "Every unit of the budget that was spent: on which trial, epoch, kind",
+      .summary = "List every charge to the budget, by trial, epoch and kind",
       .examples =
           "Examples:\n"
           "  bapi ledger mlp\n"

@@ -89,7 +89,7 @@ int show_plan(const PlanArguments& arguments) {
 Command plan_command() {
   return {
       .name = "plan",
-      .summary = "What the planner would run next, and what it expects of it",
+      .summary = "Show what the planner would train next, and what it expects",
       .examples =
           "Examples:\n"
           "  bapi plan mlp\n"

@@ -26,7 +26,7 @@ int plot(const PlotArguments& arguments) {
 
 Command plot_command() {
   return {.name = "plot",
-          .summary = "Pictures (SVG): learning curves, best value over cost, budget by trial",
+          .summary = "Draw learning curves, best value over cost and budget by trial (SVG)",
           .examples =
               "Examples:\n"
               "  bapi plot mlp\n"

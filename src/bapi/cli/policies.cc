@@ -47,7 +47,7 @@ int list_policies(const ListingArguments& arguments) {
 
 Command policies_command() {
   return {.name = "policies",
-          .summary = "What can decide, with its options",
+          .summary = "List the available policies and their options",
           .examples =
               "Examples:\n"
               "  bapi policies\n"

@@ -72,7 +72,7 @@ int report(const std::vector<std::string>& words) {
 
 Command report_command() {
   return {.name = "report",
-          .summary = "From inside a training program: report an epoch",
+          .summary = "Report an epoch from inside a training program",
           .examples =
               "Examples:\n"
               "  bapi report epoch=3 accuracy=0.91\n"

@@ -28,19 +28,20 @@ int resume(const ResumeArguments& arguments) {
 
 Command resume_command() {
   return {.name = "resume",
-          .summary = "Go on with a study, without its study file",
+          .summary = "Continue a study without its study file",
           .examples =
               "Examples:\n"
               "  bapi resume mlp.bapi\n"
               "  bapi resume mlp --budget 2h      (a total: a study that had spent its 1h gets one more hour)\n\n"
-              "Must be called from the directory where the study was begun if its command has relative paths.\n"
+              "Call it from the directory where the study was created if its command has relative paths.\n"
               "Exit codes: as bapi run.",
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<ResumeArguments>();
             arguments.optional_positional("STUDY", parsed->study, kStudyHelp);
             declare(parsed->changes, arguments);
             arguments.flag("-q,--quiet", parsed->quiet, "Nothing but the result");
-            arguments.option("-f,--format", parsed->format, "Of the result: table, or json or csv as bapi status");
+            arguments.option(
+                "-f,--format", parsed->format, "Output format: table, json or csv (same fields as bapi status)");
             return [parsed] { return resume(*parsed); };
           }};
 }

@@ -28,15 +28,15 @@ int run(const RunArguments& arguments) {
 
 Command run_command() {
   return {.name = "run",
-          .summary = "Tune until the budget is spent; goes on with a study that exists",
+          .summary = "Tune until the budget is spent; continues an existing study",
           .examples =
               "Examples:\n"
               "  bapi run study.yaml\n"
               "  bapi run study.yaml --budget 2h --workers 4\n"
               "  bapi run --budget 30m --epochs 50 --metric accuracy -- ./train --lr~'log(1e-5,1)' "
               "--units~'int(16,256)'\n\n"
-              "The study lives in NAME.bapi/. Run the same command again after Ctrl-C, a crash or a power cut and it\n"
-              "goes on. With another budget it goes on to that total. Workers, deadline, grace, time-outs and\n"
+              "The study lives in NAME.bapi/. Run the same command again after Ctrl-C, a crash or a power cut to\n"
+              "continue. With another budget it continues to that total. Workers, deadline, grace, time-outs and\n"
               "environment may change too; for any other change use another --name. Domains of the inline form:\n"
               "log(a,b), uniform(a,b), int(a,b), logint(a,b), choice(a,b,...).\n"
               "Ctrl-C pauses the running trials at their checkpoints; a second one kills at once.\n"
@@ -45,8 +45,9 @@ Command run_command() {
             const auto parsed = std::make_shared<RunArguments>();
             parsed->input.declare(arguments);
             arguments.option("-d,--dir", parsed->directory, "Directory in which NAME.bapi/ lives; default: this one");
-            arguments.flag("-q,--quiet", parsed->quiet, "Nothing but the result");
-            arguments.option("-f,--format", parsed->format, "Of the result: table, or json or csv as bapi status");
+            arguments.flag("-q,--quiet", parsed->quiet, "Print the result only");
+            arguments.option(
+                "-f,--format", parsed->format, "Output format: table, json or csv (same fields as bapi status)");
             return [parsed] { return run(*parsed); };
           }};
 }

@@ -161,7 +161,7 @@ int show(const ShowArguments& arguments) {
 Command show_command() {
   return {
       .name = "show",
-      .summary = "One trial: configuration, curve, decisions and their reasons, costs, log",
+      .summary = "Show one trial: configuration, curve, decisions and their reasons, costs, log",
       .examples =
           "Examples:\n"
           "  bapi show 12\n"

@@ -61,7 +61,7 @@ int run_simulation(const SimulateArguments& arguments) {
 
 Command simulate_command() {
   return {.name = "simulate",
-          .summary = "Runs a policy against recorded learning curves, in simulated time",
+          .summary = "Run a policy against recorded learning curves in simulated time",
           .examples =
               "Examples:\n"
               "  bapi simulate synthetic:crossing --policy bapi --budget 20full --seed 1\n"

@@ -26,7 +26,7 @@ int status(const ListingArguments& arguments) {
 Command status_command() {
   return {
       .name = "status",
-      .summary = "How far a study is: budget, trials, best value",
+      .summary = "Show progress: budget, trials, best value",
       .examples =
           "Examples:\n"
           "  bapi status\n"

@@ -51,8 +51,8 @@ void StudyInput::declare(Arguments& arguments) {
   arguments.after_dashes(command);
   bapi::declare(overrides, arguments);
   arguments.option("-n,--name", name, "Name of the study; default: that of the file or the program");
-  arguments.option("-p,--policy", policy, "What decides: see bapi policies");
-  arguments.option("--seed", seed, "Of all random choices");
+  arguments.option("-p,--policy", policy, "Policy to use (see bapi policies)");
+  arguments.option("--seed", seed, "Random seed");
   arguments.option("-e,--epochs", epochs, "Epochs of a full training");
   arguments.option("-m,--metric", metric, "Name of the reported value to maximize");
   arguments.flag("--minimize", minimize, "Minimize the metric instead");
@@ -61,7 +61,7 @@ void StudyInput::declare(Arguments& arguments) {
 StudySpec spec_of(const StudyInput& input) {
   require(input.file.empty() || input.command.empty(), "give a study file or a command after --, not both");
   require(!input.file.empty() || !input.command.empty(),
-          "what is to be trained? Give a study file (bapi init writes one) or a command after --");
+          "no training program given: pass a study file (create one with bapi init) or a command after --");
   StudySpec spec = input.file.empty() ? inline_spec(input) : read_study_file(input.file);
   if (input.name) spec.name = *input.name;
   if (input.metric) {

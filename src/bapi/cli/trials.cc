@@ -57,7 +57,7 @@ int trials(const TrialsArguments& arguments) {
 
 Command trials_command() {
   return {.name = "trials",
-          .summary = "All trials: state, epochs, best value, cost, configuration",
+          .summary = "List all trials: state, epochs, best value, cost, configuration",
           .examples =
               "Examples:\n"
               "  bapi trials mlp --sort best --limit 5\n"

@@ -33,7 +33,7 @@ int show_what_if(const WhatIfArguments& arguments) {
 Command what_if_command() {
   return {
       .name = "what-if",
-      .summary = "The best value to be expected with another budget",
+      .summary = "Predict the best value with another budget",
       .examples =
           "Examples:\n"
           "  bapi what-if mlp --budget 3h       a total\n"

@@ -48,7 +48,7 @@ const OptionTable<HalvingOptions>& table() {
   static const auto all =
       OptionTable<HalvingOptions>()
           .integer(
-              "eta", [](HalvingOptions & o) -> auto& { return o.eta; }, 2, 10, "one in eta goes on at each rung")
+              "eta", [](HalvingOptions & o) -> auto& { return o.eta; }, 2, 10, "one in eta continues at each rung")
           .integer_or(
               "min_epochs",
               [](HalvingOptions & o) -> auto& { return o.min_epoch; },
@@ -71,7 +71,7 @@ std::vector<Epoch> asha_rungs(Epoch min_epoch, Epoch max_epoch, int eta) {
 
 PolicyInfo Asha::info() {
   return {.name = "asha",
-          .summary = "asynchronous successive halving: whoever is in the best third of a rung goes on at once",
+          .summary = "asynchronous successive halving: a trial in the top third of its rung continues at once",
           .options = table().describe({})};
 }
 

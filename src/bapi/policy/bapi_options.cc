@@ -85,7 +85,7 @@ void add_rungs(Table& table, OptionUse use) {
       "reached",
       [](BapiOptions & o) -> auto& { return o.reached; },
       {{"known", Reached::known}, {"noisy", Reached::noisy}},
-      "a paused run goes on from where it is (known), or from where the model sees it (noisy)"));
+      "a paused trial continues from its last value (known) or from the model's estimate (noisy)"));
 }
 
 void add_looks(Table& table, OptionUse use) {

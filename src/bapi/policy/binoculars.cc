@@ -61,7 +61,7 @@ const OptionTable<BinocularsOptions>& table() {
 
 PolicyInfo Binoculars::info() {
   return {.name = "binoculars",
-          .summary = "one full run out of the batch with the largest joint expected improvement",
+          .summary = "one full training out of the batch with the largest joint expected improvement",
           .options = table().describe({})};
 }
 

@@ -79,7 +79,7 @@ const OptionTable<BudgetedMultiStepOptions>& table() {
 
 PolicyInfo BudgetedMultiStep::info() {
   return {.name = "bms-ei",
-          .summary = "expected improvement over the next full runs that the budget can pay for",
+          .summary = "expected improvement over the next full trainings the budget can pay for",
           .options = table().describe({})};
 }
 

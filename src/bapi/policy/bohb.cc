@@ -68,7 +68,7 @@ const OptionTable<BohbOptions>& table() {
   static const auto all =
       OptionTable<BohbOptions>()
           .integer(
-              "eta", [](BohbOptions & o) -> auto& { return o.halving.eta; }, 2, 10, "one in eta goes on at each rung")
+              "eta", [](BohbOptions & o) -> auto& { return o.halving.eta; }, 2, 10, "one in eta continues at each rung")
           .integer_or(
               "min_epochs",
               [](BohbOptions & o) -> auto& { return o.halving.min_epoch; },

@@ -21,7 +21,7 @@ const OptionTable<EiOptions>& table() {
 
 PolicyInfo ExpectedImprovement::info() {
   return {.name = "ei",
-          .summary = "Gaussian process over configurations, full runs, largest expected improvement",
+          .summary = "Gaussian process over configurations, full trainings, largest expected improvement",
           .options = table().describe({})};
 }
 

@@ -149,7 +149,7 @@ const OptionTable<GlassesOptions>& table() {
 
 PolicyInfo Glasses::info() {
   return {.name = "glasses",
-          .summary = "full runs valued together with a guess of the runs after them",
+          .summary = "full trainings valued together with a guess of those that follow",
           .options = table().describe({})};
 }
 

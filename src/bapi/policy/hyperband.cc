@@ -45,7 +45,7 @@ const OptionTable<HalvingOptions>& table() {
   static const auto all =
       OptionTable<HalvingOptions>()
           .integer(
-              "eta", [](HalvingOptions & o) -> auto& { return o.eta; }, 2, 10, "one in eta goes on at each rung")
+              "eta", [](HalvingOptions & o) -> auto& { return o.eta; }, 2, 10, "one in eta continues at each rung")
           .integer_or(
               "min_epochs",
               [](HalvingOptions & o) -> auto& { return o.min_epoch; },
@@ -76,7 +76,7 @@ Bracket hyperband_bracket(int number, Epoch min_epoch, Epoch max_epoch, int eta)
 
 PolicyInfo Hyperband::info() {
   return {.name = "hyperband",
-          .summary = "many short runs, the best of them longer and longer, in brackets",
+          .summary = "many short trials, the best of them longer and longer, in brackets",
           .options = table().describe({})};
 }
 

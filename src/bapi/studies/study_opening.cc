@@ -18,7 +18,7 @@ namespace {
 void refuse_frozen_changes(const StudyDir& dir, const SpecChange& change) {
   if (change.frozen.empty()) return;
   throw InvalidInput(fmt::format(
-      "{} was begun with another specification:\n  {}\nIts results would not be comparable. Use another name for "
+      "{} was created with different settings:\n  {}\nIts results would not be comparable. Use another name for "
       "a new study (--name; storage in Python), or undo the change.",
       shown_path(dir.root()),
       fmt::join(change.frozen, "\n  ")));

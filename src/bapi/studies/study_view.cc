@@ -35,7 +35,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 StudyDir only_study_here() {
   const std::vector<std::string> names = studies_here();
-  require(!names.empty(), "there is no study in this directory (bapi init and bapi run begin one)");
+  require(!names.empty(), "there is no study in this directory (create one with bapi init and bapi run)");
   require(names.size() == 1, fmt::format("which study? {}", listed(names)));
   return StudyDir(names.front());
 }

@@ -13,7 +13,7 @@ inline constexpr const char* kTableHelp =
 
 // How commands that run policies on tables explain --no-checkpoints.
 inline constexpr const char* kNoCheckpointsHelp =
-    "A run that goes on is trained, and paid, from the start again: for programs that cannot continue";
+    "Restart and charge resumed trials from epoch 1 (for programs without checkpoints)";
 
 // What a comparison takes besides these.
 inline constexpr const char* kTablesHelp =

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <iterator>
 
-#include "bapi/study/codec.h"
 #include "bapi/base/utf8.h"
+#include "bapi/study/codec.h"
 
 namespace bapi::codec {
 namespace {
