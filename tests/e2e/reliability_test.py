@@ -191,6 +191,14 @@ class StrangeFiles(Reliability):
                 with open(self.path("precious")) as file:
                     self.assertEqual(file.read(), "mine\n")
 
+    def test_a_planted_lock_is_not_followed(self):
+        self.write("precious", "mine\n")
+        os.makedirs(self.path("s.bapi"))
+        os.symlink(self.path("precious"), self.path("s.bapi", "lock"))
+        self.assertIn("lock", self.bapi("run", self.reliable_study(budget='"3 epochs"'), code=3).stderr)
+        with open(self.path("precious")) as file:
+            self.assertEqual(file.read(), "mine\n")
+
 
 class FullMachine(Reliability):
     def run_limited(self, limit, *prefix):

@@ -67,7 +67,7 @@ class Guarded : public testing::Test {
 // A wrapper, `timeout` in a group of its own, a new session, and a daemon whose parents are gone.
 constexpr const char* kRunaways =
     "echo $$; timeout 1000 sleep 1000 & echo $!; setsid sleep 1000 & echo $!; "
-    "(setsid env -i sh -c 'echo $$; sleep 1000' &) ; wait";
+    "(setsid env -i sh -c 'echo $$; exec sleep 1000' &) ; wait";
 
 TEST_F(Guarded, EveryProcessOfAProgramIsEnded) {
   Guardian guardian(2, 0.1);

@@ -13,6 +13,8 @@
 namespace bapi {
 namespace {
 
+using test::TempDir;
+
 std::string text_of(const std::filesystem::path& file) { return contents_of(file); }
 
 TEST(StudyDir, PathsAreAbsoluteAndTrialsAreNumbered) {

@@ -454,7 +454,8 @@ def one_mode(case, mode):
 SCENARIOS = [wrapper_killed, timeout_at_end, stopped_from_terminal, stopped, copied, clock_behind, clock_ahead,
              missing_log, missing_report, missing_lock, immediate_restarts, sparse_report, zero_report, fifo_report,
              full_disk, few_files, file_size]
-SMOKE = ["full_disk", "mode_big_output", "mode_half_line"]
+SMOKE = ["wrapper_killed", "copied", "missing_report", "missing_lock", "immediate_restarts", "full_disk",
+         "mode_sparse_report"]
 
 
 # ---- random studies

@@ -108,7 +108,7 @@ bool lock_at_once(int fd, const std::filesystem::path& file) {
 StudyLock StudyLock::take(const std::filesystem::path& directory) {
   // Absolute: the controller may change its working directory.
   const std::filesystem::path file = std::filesystem::absolute(lock_file(directory));
-  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
   if (fd < 0) fail(file, "cannot be opened");
   StudyLock lock(fd, file);
   for (int look = 0; !lock_at_once(fd, file); ++look) {
