@@ -69,17 +69,17 @@ TEST(Golden, MonotonePosterior) {
     if (c.expects("C_var")) c.expect("C_var", Vector(monotone.constrained_covariance().diagonal()));
 
     const JointMoments joint = monotone.predict_joint(queries);
-    const Moments moments = monotone.predict(queries);
+    const Moments predicted = monotone.predict(queries);
     c.expect("mean", joint.mean);
-    c.expect("mean", moments.mean);
+    c.expect("mean", predicted.mean);
     c.expect("mean", monotone.mean(queries));
     if (c.expects("cov")) {
       c.expect("cov", joint.covariance);
-      c.expect_true((joint.covariance.diagonal() - moments.variance).norm() < 1e-9, "both variances agree");
+      c.expect_true((joint.covariance.diagonal() - predicted.variance).norm() < 1e-9, "both variances agree");
     }
     if (c.expects("var")) {
       c.expect("var", Vector(joint.covariance.diagonal()));
-      c.expect("var", moments.variance);
+      c.expect("var", predicted.variance);
     }
   });
 }

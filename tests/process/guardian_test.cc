@@ -35,7 +35,10 @@ class Guarded : public testing::Test {
          .environment = {guardian.mark(), "BAPI_DIR=" + scratch_.path().string(), "PATH=/usr/bin:/bin"},
          .output = scratch_.path() / "out"});
     Subprocess leader = std::move(std::get<Subprocess>(launched));
-    write_process_file(file(), {.identity = leader.identity(), .mark = guardian.mark()});
+    ProcessFile facts;
+    facts.identity = leader.identity();
+    facts.mark = guardian.mark();
+    write_process_file(file(), facts);
     leader.begin();
     EXPECT_TRUE(eventually([&] { return std::ssize(printed()) >= numbers; }));
     return leader;

@@ -28,7 +28,7 @@ class ScriptedWorkers : public WorkerPool {
   void start(const Segment& segment) override {
     const Epoch from = script_.checkpoint == Checkpoint::kept ? segment.from : 0;
     say(segment.trial, WorkerReady{});
-    jobs_[segment.trial] = {.segment = segment, .epoch = from};
+    jobs_[segment.trial] = {.segment = segment, .epoch = from, .due = {}};
     train_on(jobs_[segment.trial]);
   }
 
