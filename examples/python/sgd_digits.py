@@ -2,7 +2,7 @@
 
     python3 examples/python/sgd_digits.py
 
-Run it again after Ctrl-C and it goes on; `bapi status digits` looks at it meanwhile.
+Run it again after Ctrl-C to continue; `bapi status digits` looks at it meanwhile.
 """
 
 import pickle

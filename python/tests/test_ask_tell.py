@@ -77,7 +77,7 @@ def test_a_study_goes_on_where_it_was(tmp_path):
 
 def test_another_space_is_refused(tmp_path):
     study_of(storage=tmp_path / "s").close()
-    with pytest.raises(bapi.InvalidInput, match="begun with another specification"):
+    with pytest.raises(bapi.InvalidInput, match="created with different settings"):
         study_of(storage=tmp_path / "s", space={"lr": bapi.Float(1e-5, 1)})
 
 

@@ -98,7 +98,6 @@ TEST(Allowance, ReportedCostsExceedTheTotalByAtMostOneEpochPerWorker) {
   Rng rng(3);
   for (int round = 0; round < 200; ++round) {
     History history = study_of(spec_in(Meter::reported, 50.0, 1000), {{}, {}, {}, {}});
-    std::set<TrialId> overdrawn;
     std::vector<Epoch> reported(kWorkers, 0);
     for (int batch = 0; batch < 40; ++batch) {  // programs report on, whatever is left
       std::vector<Event> facts;
@@ -106,8 +105,7 @@ TEST(Allowance, ReportedCostsExceedTheTotalByAtMostOneEpochPerWorker) {
         const int trial = rng.below(kWorkers);
         facts.push_back(measured(trial, ++reported[static_cast<std::size_t>(trial)], kLargest * rng.uniform()));
       }
-      const std::vector<Event> kept = payable_facts(history, facts, overdrawn);
-      overdrawn.merge(overdrawn_by(history, kept));
+      const std::vector<Event> kept = payable_facts(history, facts);
       for (const Event& fact : kept) history.apply(fact);
     }
     EXPECT_GE(history.budget().spent(), 50.0);

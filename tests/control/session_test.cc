@@ -134,13 +134,39 @@ TEST_F(SessionTest, ADecisionThatCannotFollowIsRefusedBeforeItIsWritten) {
                                        Stop{.trial = TrialId{0}},
                                        Stop{.trial = TrialId{5}},
                                        Start{.config = {{7.0}}, .until = 3},
-                                       Start{.config = {{0.5}}, .until = 11}};
+                                       Start{.config = {{0.5}}, .until = 11},
+                                       Start{.config = {{0.5}}, .until = 0},
+                                       Resume{.trial = TrialId{5}, .until = 10}};
   for (const Decision& decision : wrong) {
     Stubborn policy(decision);
     EXPECT_THROW(Session(*store_, policy, clock_).ask(), LogicError) << decision.index();
     EXPECT_EQ(store_->events(0), before);
   }
   EXPECT_EQ(reopen().history().trials().size(), 1u);
+}
+
+// An epoch that is trained already: the mistake must not pass for an empty budget and end the study.
+TEST_F(SessionTest, ResumingToAnEpochThatIsTrainedIsAMistakeAndNotTheEndOfTheStudy) {
+  open(spec_of(Meter::epochs, 100.0)).ask();
+  report(0, 1, 1.0);
+  std::vector<Event> done;
+  for (Epoch epoch = 2; epoch <= 10; ++epoch) done.push_back(Measured{TrialId{0}, {epoch, 0.5, 1.0}});
+  done.push_back(SegmentDone{TrialId{0}});
+  reopen().record(done);
+  const std::vector<StoredEvent> before = store_->events(0);
+  Stubborn policy(Resume{.trial = TrialId{0}, .until = 10});
+  EXPECT_THROW(Session(*store_, policy, clock_).ask(), LogicError);
+  EXPECT_EQ(store_->events(0), before);
+}
+
+TEST_F(SessionTest, WhatWasOverdrawnIsKnownAfterARestart) {
+  Session& session = open(spec_of(Meter::reported, 10.0));
+  session.ask();
+  report(0, 1, 12.0);
+  EXPECT_EQ(session.history().budget().spent(), 12.0);
+  Session& again = reopen();
+  again.record(std::vector<Event>{Measured{TrialId{0}, {2, 0.5, 12.0}}});
+  EXPECT_EQ(again.history().budget().spent(), 12.0);
 }
 
 TEST_F(SessionTest, FactsThatCannotFollowAreRefusedBeforeTheyAreWritten) {

@@ -38,7 +38,7 @@ sed -i 's/20 epochs/26 epochs/; $a workers: 2\ndeadline: 10m' "$scratch/shell.ya
 sed -i 's/-c, .for/-c, '"'"'echo "deadline $BAPI_DEADLINE"; for/' "$scratch/shell.yaml"
 if output=$(run_study_file 2>&1); then exit 1; fi
 echo "$output"
-grep -q 'was begun with another specification' <<< "$output"
+grep -q 'was created with different settings' <<< "$output"
 grep -q 'command: ' <<< "$output"
 sed -i 's/echo "deadline $BAPI_DEADLINE"; for/for/' "$scratch/shell.yaml"
 output=$(run_study_file)

@@ -137,13 +137,11 @@ Cost reservation(const History& history, const Trial* trial, Epoch until, Cost p
   return counts(history, Meter::epochs) ? reserved : std::max(predicted, reserved);
 }
 
-std::vector<Event> payable_facts(const History& history,
-                                 std::span<const Event> facts,
-                                 const std::set<TrialId>& overdrawn) {
+std::vector<Event> payable_facts(const History& history, std::span<const Event> facts) {
   if (counts(history, Meter::seconds)) return {facts.begin(), facts.end()};
   const bool counted = counts(history, Meter::epochs);
   Cost left = unspent(history);
-  std::set<TrialId> had_theirs = overdrawn;
+  std::set<TrialId> had_theirs = history.overdrawn();
   std::vector<bool> unpaid(facts.size(), false);
   for (std::size_t i = 0; i < facts.size(); ++i) {
     const std::optional<Charged> charge = charge_of(facts[i]);
@@ -154,19 +152,6 @@ std::vector<Event> payable_facts(const History& history,
     if (left <= 0.0) had_theirs.insert(charge->trial);
   }
   return without_what_follows(facts, unpaid);
-}
-
-std::set<TrialId> overdrawn_by(const History& history, std::span<const Event> facts) {
-  std::set<TrialId> trials;
-  if (!counts(history, Meter::reported)) return trials;
-  Cost left = unspent(history);
-  for (const Event& fact : facts) {
-    const std::optional<Charged> charge = charge_of(fact);
-    if (!charge) continue;
-    left -= charge->cost;
-    if (left <= 0.0) trials.insert(charge->trial);
-  }
-  return trials;
 }
 
 bool can_pay(const History& history, Cost price) { return price <= unspent(history) + sum_slack(history); }

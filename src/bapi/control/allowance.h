@@ -52,14 +52,9 @@ Cost reservation(const History& history, const Trial* trial, Epoch until, Cost p
 
 // The facts that the budget pays for. Counted epochs that it cannot pay, because a program ran ahead of its segment,
 // are left out, so `spent` never passes the total. Reported costs are known only afterwards: what was in progress when
-// the budget was spent is kept, one charge per trial (those in `overdrawn` have had theirs), so that the total is
+// the budget was spent is kept, one charge per trial (History::overdrawn() have had theirs), so that the total is
 // exceeded by at most one epoch per worker. Measured time is kept, whatever it comes to.
-std::vector<Event> payable_facts(const History& history,
-                                 std::span<const Event> facts,
-                                 const std::set<TrialId>& overdrawn = {});
-
-// The trials that have had their last charge: those that are charged by `facts` with the budget spent before.
-std::set<TrialId> overdrawn_by(const History& history, std::span<const Event> facts);
+std::vector<Event> payable_facts(const History& history, std::span<const Event> facts);
 
 // Whether a price that is known beforehand can be paid.
 bool can_pay(const History& history, Cost price);

@@ -67,31 +67,30 @@ Action Session::ask() {
 }
 
 Action Session::train(const Start& start) {
-  const Epoch until = payable_until(history_, nullptr, start.until);
-  if (until < 1) return wait_or_finish(kNoEpochPayable);
   const auto id = TrialId{std::ssize(history_.trials())};
   TrialStarted decision{.trial = id,
                         .config = start.config,
-                        .until = until,
-                        .expected_cost = reservation(history_, nullptr, until, start.expected_cost),
+                        .until = start.until,
+                        .expected_cost = 0.0,
                         .why = start.why,
                         .assignment = start.assignment};
-  if (until < start.until) decision.why.shortened_from = start.until;
+  refuse_unlawful(decision);
+  decision.until = payable_until(history_, nullptr, start.until);
+  if (decision.until < 1) return wait_or_finish(kNoEpochPayable);
+  decision.expected_cost = reservation(history_, nullptr, decision.until, start.expected_cost);
+  if (decision.until < start.until) decision.why.shortened_from = start.until;
   decide(decision);
   return segment_of(history_.trial(id));
 }
 
 Action Session::train(const Resume& resume) {
+  TrialResumed decision{.trial = resume.trial, .until = resume.until, .expected_cost = 0.0, .why = resume.why};
+  refuse_unlawful(decision);
   const Trial& trial = history_.trial(resume.trial);
-  const Epoch until = payable_until(history_, &trial, resume.until);
-  if (until <= trial.curve.last_epoch()) {
-    return wait_or_finish(kNoEpochPayable);
-  }
-  TrialResumed decision{.trial = resume.trial,
-                        .until = until,
-                        .expected_cost = reservation(history_, &trial, until, resume.expected_cost),
-                        .why = resume.why};
-  if (until < resume.until) decision.why.shortened_from = resume.until;
+  decision.until = payable_until(history_, &trial, resume.until);
+  if (decision.until <= trial.curve.last_epoch()) return wait_or_finish(kNoEpochPayable);
+  decision.expected_cost = reservation(history_, &trial, decision.until, resume.expected_cost);
+  if (decision.until < resume.until) decision.why.shortened_from = resume.until;
   decide(decision);
   return segment_of(history_.trial(resume.trial));
 }
@@ -118,14 +117,13 @@ std::vector<Segment> Session::open_segments() const {
 
 void Session::record(std::span<const Event> facts) {
   if (facts.empty()) return;
-  const std::vector<Event> kept = payable_facts(history_, facts, overdrawn_);
+  const std::vector<Event> kept = payable_facts(history_, facts);
   if (kept.empty()) return;
   if (const auto objection = history_.objection(kept)) {
     throw LogicError("a fact that cannot follow was refused, nothing is written: " + *objection);
   }
   const double now = clock_.now();
   if (!store_.append(last_, kept, now, Durability::process)) throw store_.competition();
-  overdrawn_.merge(overdrawn_by(history_, kept));
   for (const Event& fact : kept) take(fact, now);
 }
 
@@ -147,7 +145,7 @@ TrialId Session::adopt(const OutsideTrial& trial) {
                         m.cost,
                         kLargestCharge));
   }
-  if (spec.budget.meter == Meter::epochs) {
+  if (spec.budget.meter != Meter::seconds) {
     Cost price = 0.0;
     for (const Measurement& m : trial.curve) price += m.cost;
     const Cost left = history_.budget().total() - history_.budget().spent();
@@ -170,11 +168,15 @@ TrialId Session::adopt(const OutsideTrial& trial) {
   return id;
 }
 
-void Session::decide(const Event& decision) {
+void Session::refuse_unlawful(const Event& decision) const {
   if (const auto objection = history_.objection(decision)) {
     throw LogicError(fmt::format(
         "a decision of {} that cannot follow was refused, nothing is written: {}", policy_.name(), *objection));
   }
+}
+
+void Session::decide(const Event& decision) {
+  refuse_unlawful(decision);
   const double now = clock_.now();
   if (!store_.append_decision(last_, decision, now)) throw store_.competition();
   take(decision, now);

@@ -82,6 +82,8 @@ class Session {
   Action train(const Start& start);
   Action train(const Resume& resume);
   Segment segment_of(const Trial& trial) const;
+  // Asked of what the policy wants, before the budget shortens it: a mistake must not pass for an empty budget.
+  void refuse_unlawful(const Event& decision) const;
   void decide(const Event& decision);
   Action wait_or_finish(const std::string& reason);
   void take(const Event& event, double at);
@@ -90,7 +92,6 @@ class Session {
   Policy& policy_;
   const Clock& clock_;
   History history_;
-  std::set<TrialId> overdrawn_;  // that have been charged after the budget was spent
   double started_at_;
   EventSeq last_;  // of the log as this session knows it
   EventListener listener_;

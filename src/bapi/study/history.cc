@@ -120,6 +120,7 @@ void History::move_on(Trial& trial, const TrialStage& after) {
 void History::charge(Trial& trial, Cost cost) {
   spent_ += cost;
   if (trial.segment) trial.segment->spent += cost;
+  if (spent_ >= total_) overdrawn_.insert(trial.id);
 }
 
 void History::measure(const Measured& fact) {
@@ -158,6 +159,7 @@ void History::apply(const Event& event) {
                    },
                    [&](const BudgetChanged& e) {
                      total_ = e.total;
+                     overdrawn_.clear();
                      finished_ = false;
                      finish_reason_.clear();
                      failures_in_a_row_ = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +39,9 @@ class History {
   const std::string& finish_reason() const { return finish_reason_; }
   int failures_in_a_row() const { return failures_in_a_row_; }  // failed trials since a trial last reported an epoch
 
+  // Trials whose charge emptied the budget, or came after that; none once the budget has been changed.
+  const std::set<TrialId>& overdrawn() const { return overdrawn_; }
+
   double in_user_units(double value) const { return spec_.metric.goal == Goal::maximize ? value : -value; }
 
   // Epochs that must be paid for to bring a trial to `until`: only the further ones, or all of them again when the
@@ -57,6 +61,7 @@ class History {
   std::vector<Trial> trials_;
   Cost total_;
   Cost spent_ = 0.0;
+  std::set<TrialId> overdrawn_;
   std::optional<TrialId> incumbent_;
   int decisions_ = 0;
   std::vector<TrialId> open_;  // trials with an open segment, in their order: few, however many trials there are
