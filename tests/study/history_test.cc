@@ -209,5 +209,29 @@ TEST(History, FailuresInARowEndWithTheNextReport) {
   EXPECT_EQ(history.failures_in_a_row(), 0);
 }
 
+TEST(History, TheSumOfAllCostsStaysFinite) {
+  History history(spec_of());
+  history.apply(started(0, 3));
+  const Measured huge{TrialId{0}, {1, 0.5, 1e308}};
+  EXPECT_TRUE(history.objection(std::vector<Event>{huge, Overhead{TrialId{0}, OverheadKind::grace, 2, 1e308}}));
+  history.apply(huge);
+  EXPECT_TRUE(history.objection(Overhead{TrialId{0}, OverheadKind::grace, 2, 1e308}));
+  EXPECT_FALSE(history.objection(Overhead{TrialId{0}, OverheadKind::grace, 2, 1.0}));
+}
+
+TEST(History, OverdrawnAreTheTrialsThatEmptiedTheBudgetOrCameAfter) {
+  StudySpec spec = spec_of();
+  spec.budget.limit = 2.0;
+  History history(spec);
+  history.apply(started(0, 3));
+  history.apply(started(1, 3));
+  history.apply(Measured{TrialId{0}, {1, 0.5, 1.0}});
+  EXPECT_TRUE(history.overdrawn().empty());
+  history.apply(Measured{TrialId{1}, {1, 0.5, 1.5}});
+  EXPECT_EQ(history.overdrawn(), std::set<TrialId>{TrialId{1}});
+  history.apply(BudgetChanged{.total = 10.0});
+  EXPECT_TRUE(history.overdrawn().empty());
+}
+
 }  // namespace
 }  // namespace bapi

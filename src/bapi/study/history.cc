@@ -31,6 +31,17 @@ Objection bad_total(Cost total) {
   return fmt::format("the budget cannot become {}; expected a finite number, 0 or more", total);
 }
 
+Cost cost_of(const Event& event) {
+  if (const auto* measured = std::get_if<Measured>(&event)) return measured->measurement.cost;
+  if (const auto* overhead = std::get_if<Overhead>(&event)) return overhead->cost;
+  return 0.0;
+}
+
+Objection bad_sum(Cost spent) {
+  if (std::isfinite(spent)) return std::nullopt;
+  return "the sum of all costs would no longer be finite";
+}
+
 Objection bad_start(const TrialStarted& start, std::ptrdiff_t next, const Space& space) {
   if (index(start.trial) != next) {
     return fmt::format("trial {} cannot start; the next one has the number {}", index(start.trial), next);
@@ -74,12 +85,15 @@ std::optional<std::string> History::objection(const Event& event) const {
   const std::optional<TrialId> id = trial_of(event);
   if (!id) return std::nullopt;
   if (!has(*id)) return no_such_trial(*id);
-  return about(*id, trial(*id).stage().objection(event, spec_.epochs.max));
+  if (Objection found = about(*id, trial(*id).stage().objection(event, spec_.epochs.max))) return found;
+  return bad_sum(spent_ + cost_of(event));
 }
 
 std::optional<std::string> History::objection(std::span<const Event> facts) const {
   std::map<TrialId, TrialStage> stages;  // of trials that the batch has moved on already
+  Cost spent = spent_;
   for (const Event& fact : facts) {
+    spent += cost_of(fact);
     const std::optional<TrialId> id = trial_of(fact);
     const auto moved = id ? stages.find(*id) : stages.end();
     const Objection found =
@@ -89,7 +103,7 @@ std::optional<std::string> History::objection(std::span<const Event> facts) cons
     const TrialStage before = moved == stages.end() ? trial(*id).stage() : moved->second;
     stages.insert_or_assign(*id, before.after(fact, spec_.epochs.max));
   }
-  return std::nullopt;
+  return bad_sum(spent);
 }
 
 Trial& History::add_trial(const TrialStarted& decision) {
