@@ -150,14 +150,17 @@ class WorkerPool:
         worker.send(_Task(fields, self._study.directory(fields.trial), self._study._about["max_epochs"]))
 
     def answer(self, trial: int, answer: str, until: int, message: str) -> None:
-        """Answers the last report of a trial."""
-        self._worker_of(trial).send((answer, until, message))
+        """Answers the last report of a trial; its worker may have died since."""
+        worker = self._worker_of(trial)
+        if worker is not None:
+            worker.send((answer, until, message))
 
     def kill(self, trial: int) -> None:
-        """Ends the worker of a trial."""
+        """Ends the worker of a trial, if it still has one."""
         worker = self._worker_of(trial)
-        worker.killed = True
-        worker.process.kill()
+        if worker is not None:
+            worker.killed = True
+            worker.process.kill()
 
     def wait(self, seconds: float) -> List["_core.WorkerMessage"]:
         """What workers say within a time; at once if there is something."""
@@ -195,8 +198,8 @@ class WorkerPool:
                 worker.process.join()
         self._workers.clear()
 
-    def _worker_of(self, trial: int) -> _Worker:
-        return next(worker for worker in self._workers if worker.trial == trial)
+    def _worker_of(self, trial: int) -> Optional[_Worker]:
+        return next((worker for worker in self._workers if worker.trial == trial), None)
 
     def _read(self, worker: _Worker) -> List["_core.WorkerMessage"]:
         messages = []

@@ -258,6 +258,37 @@ if __name__ == "__main__":
     assert "finished the worker process ended with exit code 3" in run_script(script)
 
 
+def test_a_worker_that_dies_before_its_bad_report_is_answered_fails_its_trial_only(run_script):
+    script = """
+import math
+import os
+import threading
+import time
+import bapi
+from bapi._workers import WorkerPool
+
+def train(trial):
+    if trial.number == 1:
+        threading.Timer(0.05, os._exit, (3,)).start()
+        trial.report(1, math.nan)
+    for epoch in trial.epochs():
+        trial.report(epoch, 0.5)
+
+def late(wait):
+    def wait_late(pool, seconds):
+        time.sleep(0.3)  # the report and the end of its worker are read at once
+        return wait(pool, seconds)
+    return wait_late
+
+if __name__ == "__main__":
+    WorkerPool.wait = late(WorkerPool.wait)
+    study = bapi.tune(train, space={"lr": bapi.Float(0, 1)}, budget="8 epochs", max_epochs=2, workers=2,
+                      policy="random")
+    print(study.state, study.trials[1].state, study.spent)
+"""
+    assert "finished failed 8.0" in run_script(script)
+
+
 def test_ctrl_c_pauses_workers_at_their_next_report(run_script, tmp_path):
     process = run_script(SCRIPT.format(workers=2), wait=False)
     for _ in range(20):
