@@ -158,7 +158,7 @@ TEST(Codec, MalformedEventsAreRefusedWithWhatWasFoundAndExpected) {
   EXPECT_EQ(refusal_of_event(R"({"kind":"segment_done","version":1,"trial":1,"more":2})"),
             "event: found the field \"more\", expected only kind, version, trial");
   EXPECT_EQ(refusal_of_event(R"({"kind":"segment_done","version":2,"trial":1})"),
-            "it was written by a newer bapi (format 2, this program knows up to 1). Upgrade bapi to open it");
+            "event.version: found 2, expected version 1 (is bapi older than this study?)");
   EXPECT_EQ(refusal_of_event(R"({"kind":"moved","version":1})"),
             "event.kind: found \"moved\", expected one of started, resumed, stopped, finished, measured, segment_done, "
             "program_ended, failed, interrupted, overhead, budget_changed");
@@ -174,7 +174,7 @@ TEST(Codec, OnlyDecisionsWithAReasonHaveASecondVersion) {
   EXPECT_EQ(refusal_of_event(R"({"kind":"stopped","version":3,"trial":1,"why":{"rule":"promoted"}})"),
             "it was written by a newer bapi (format 3, this program knows up to 2). Upgrade bapi to open it");
   EXPECT_EQ(refusal_of_event(R"({"kind":"finished","version":2,"reason":""})"),
-            "it was written by a newer bapi (format 2, this program knows up to 1). Upgrade bapi to open it");
+            "event.version: found 2, expected version 1 (is bapi older than this study?)");
 }
 
 TEST(Codec, AnUnknownRuleOrFieldOfAReasonIsRefused) {
