@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import signal
 import sys
-import threading
 from typing import Any, Callable, Mapping, Optional
 
 from . import _core
+from ._interrupt import on_ctrl_c
 from ._progress import Progress, progress_of
 from ._segment import Segment, failure_text
 from ._space import Space
@@ -77,7 +77,8 @@ def tune(
     display = progress_of(study, progress)
     try:
         if workers == 1:
-            with _CtrlC() as ctrl_c:
+            ctrl_c = _CtrlC()
+            with on_ctrl_c(ctrl_c.press):
                 _train_here(study, train, display, ctrl_c)
         else:
             from ._workers import train_in_workers
@@ -100,27 +101,13 @@ def tune(
 
 
 class _CtrlC:
-    """Remembers Ctrl-C: libraries that catch KeyboardInterrupt to end their fit early would swallow it.
-
-    Does nothing in threads, which get no signals, and where the program has a handler of its own.
-    """
+    """Remembers Ctrl-C: libraries that catch KeyboardInterrupt to end their fit early would swallow it."""
 
     def __init__(self) -> None:
         self._pressed = False
-        self._installed = False
 
-    def __enter__(self) -> "_CtrlC":
-        in_main_thread = threading.current_thread() is threading.main_thread()
-        if in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, self._press)
-            self._installed = True
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._installed:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def _press(self, number: int, frame: Any) -> None:
+    def press(self, number: int, frame: Any) -> None:
+        """Handles the signal."""
         self._pressed = True
         signal.default_int_handler(number, frame)
 

@@ -11,13 +11,13 @@ import os
 import pickle
 import signal
 import sys
-import threading
 import time
 from dataclasses import dataclass
 from multiprocessing import connection, resource_tracker
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import _core
+from ._interrupt import on_ctrl_c
 from ._progress import Progress
 from ._segment import Segment, SegmentFields, failure_text
 from ._study import Study
@@ -139,6 +139,12 @@ class WorkerPool:
         self.interrupted = False
         """Ctrl-C was pressed."""
 
+    def interrupt(self, number: int, frame: Any) -> None:
+        """Ctrl-C lets the workers reach their next report; pressed again, it ends at once."""
+        if self.interrupted:
+            signal.default_int_handler(number, frame)
+        self.interrupted = True
+
     def start(self, record: Dict[str, Any]) -> None:
         """Gives a segment to a free worker, or to a new one."""
         fields = SegmentFields(**record)
@@ -229,35 +235,12 @@ class WorkerPool:
         return [_core.WorkerMessage.died(worker.trial, f"the worker process ended with {worker.how_it_ended()}")]
 
 
-@contextlib.contextmanager
-def _ctrl_c_noted(pool: WorkerPool) -> Iterator[None]:
-    """Ctrl-C lets the workers reach their next report; pressed again, it ends at once.
-
-    Does nothing in threads, which get no signals, and where the program has a handler of its own.
-    """
-
-    def note(number: int, frame: Any) -> None:
-        if pool.interrupted:
-            signal.default_int_handler(number, frame)
-        pool.interrupted = True
-
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 def train_in_workers(study: Study, train: Callable[[Segment], Any], display: Progress) -> Tuple[str, str]:
     """Runs the study to its end in as many processes as it has workers: how it ended, and why."""
     _refuse_what_workers_cannot_import(train)
     pool = WorkerPool(study, train)
     try:
-        with _ctrl_c_noted(pool):
+        with on_ctrl_c(pool.interrupt):
             return _core.tune_in_workers(study._core, pool, display.update)
     finally:
         pool.close()

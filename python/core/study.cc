@@ -195,8 +195,10 @@ void require_trial(const History& history, std::int64_t number) {
 
 py::dict trial_record(StudyHandle& study, std::int64_t number) {
   std::optional<Trial> trial;
+  Controller controller = Controller::absent;
   {
     const FreeGil free;
+    controller = study.controller();
     study.with_history([&](const History& history) {
       require_trial(history, number);
       trial = history.trial(TrialId{number});
@@ -208,7 +210,6 @@ py::dict trial_record(StudyHandle& study, std::int64_t number) {
     values.append(oriented(m.value, study.spec().metric.goal));
     costs.append(m.cost);
   }
-  const Controller controller = study.driving() ? Controller::present : Controller::absent;
   py::dict record;
   record["number"] = number;
   record["state"] = std::string(to_string(shown_state(*trial, controller)));

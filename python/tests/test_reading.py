@@ -45,6 +45,26 @@ def test_the_plan_is_what_the_program_says(study, program):
     assert plan.runs and plan.budget == pytest.approx(50)
 
 
+def test_everybody_says_the_same_of_a_trial_that_runs_elsewhere(tmp_path, program, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+
+    def answers(driven):
+        seen = bapi.open_study(driven.path)
+        exported = json.loads(program("export", driven.path, "-f", "json"))
+        return {
+            *(study.trials[0].state for study in (driven, seen)),
+            *(study.trials_dataframe()[0]["state"] for study in (driven, seen)),
+            *(study.state for study in (driven, seen)),
+            exported["trials"][0]["state"],
+            exported["status"]["state"],
+        }
+
+    with bapi.Study(space=SPACE, budget="20 epochs", max_epochs=5, storage=tmp_path / "s", policy="random") as study:
+        study.ask().report(1, 0.5)
+        assert answers(study) == {"running"}
+    assert answers(study) == {"interrupted"}
+
+
 def test_explanations_are_what_the_program_says(study, program):
     rows = bapi.open_study(study.path).explain()
     assert json.loads(program("explain", study.path, "-f", "json")) == [dict(row) for row in rows]

@@ -25,9 +25,10 @@ int export_study(const ExportArguments& arguments) {
   const Format format = parse_format(arguments.format);
   require(format != Format::table, "export writes csv or json; bapi trials has a table");
   const StudyView study = study_to_show(arguments.study);
-  const std::string text = format == Format::csv
-                               ? export_csv(study.history, study.events)
-                               : export_json(study.history, study.events, best_checkpoint(study.dir, study.history));
+  const std::string text =
+      format == Format::csv
+          ? export_csv(study.history, study.events, study.controller)
+          : export_json(study.history, study.events, study.controller, best_checkpoint(study.dir, study.history));
   if (arguments.out.empty()) {
     print(text);
     return kDone;

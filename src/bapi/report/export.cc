@@ -25,11 +25,11 @@ Fields study_of(const StudySpec& spec) {
           {"command", command_of(spec)}};
 }
 
-Cell trials_of(const History& history) {
+Cell trials_of(const History& history, Controller controller) {
   std::vector<Cell> list;
   for (const Trial& trial : history.trials()) {
     list.emplace_back(Fields{{"trial", index(trial.id)},
-                             {"state", to_string(trial.state)},
+                             {"state", to_string(shown_state(trial, controller))},
                              {"config", fields_of(trial.config, history.spec().space)},
                              {"spent", trial.spent()},
                              {"overhead", trial.overhead},
@@ -42,7 +42,7 @@ Cell trials_of(const History& history) {
 
 }  // namespace
 
-std::string export_csv(const History& history, std::span<const StoredEvent> events) {
+std::string export_csv(const History& history, std::span<const StoredEvent> events, Controller controller) {
   Table table({"trial", "epoch", "value", "cost", "spent", "at", "state", "config"});
   for (const SpentReport& report : spent_reports(history.spec().metric, events)) {
     const Trial& trial = history.trial(report.trial);
@@ -52,7 +52,7 @@ std::string export_csv(const History& history, std::span<const StoredEvent> even
                report.measurement.cost,
                report.spent,
                report.at,
-               to_string(trial.state),
+               to_string(shown_state(trial, controller)),
                fields_of(trial.config, history.spec().space)});
   }
   return render(table, Format::csv);
@@ -60,11 +60,12 @@ std::string export_csv(const History& history, std::span<const StoredEvent> even
 
 std::string export_json(const History& history,
                         std::span<const StoredEvent> events,
+                        Controller controller,
                         const std::string& best_checkpoint) {
-  Fields status = status_record(history, Controller::absent, best_checkpoint);
+  Fields status = status_record(history, controller, best_checkpoint);
   const Fields document = {{"study", study_of(history.spec())},
                            {"status", std::move(status)},
-                           {"trials", trials_of(history)},
+                           {"trials", trials_of(history, controller)},
                            {"decisions", list_of(decisions_table(events))},
                            {"ledger", list_of(ledger_table(events))}};
   return render(document, Format::json);
