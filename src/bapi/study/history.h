@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bapi/study/budget.h"
+#include "bapi/study/direction.h"
 #include "bapi/study/event.h"
 #include "bapi/study/spec.h"
 #include "bapi/study/trial.h"
@@ -38,7 +39,7 @@ class History {
   const std::string& finish_reason() const { return finish_reason_; }
   int failures_in_a_row() const { return failures_in_a_row_; }  // failed trials since a trial last reported an epoch
 
-  double in_user_units(double value) const { return spec_.metric.goal == Goal::maximize ? value : -value; }
+  double in_user_units(double value) const { return oriented(value, spec_.metric.goal); }
 
   // Epochs that must be paid for to bring a trial to `until`: only the further ones, or all of them again when the
   // program keeps no checkpoints.
