@@ -11,7 +11,7 @@ py::dict segment_record(const StudySpec& spec, const Segment& segment) {
   py::dict record;
   record["trial"] = index(segment.trial);
   record["config"] = to_python(segment.config, spec.space);
-  record["from_epoch"] = spec.checkpoint == Checkpoint::kept ? segment.from : 0;
+  record["from_epoch"] = spec.begins_after(segment.from);
   record["until"] = segment.until;
   record["last_payable"] = segment.max_epoch;
   record["budget_left"] = segment.budget_left;

@@ -42,6 +42,7 @@ std::uint64_t seed_of(const py::handle& seed) {
   return static_cast<std::uint64_t>(*whole);
 }
 
+// As it was given; StudyHandle::drive, which knows whether the study exists, validates it.
 StudySpec make_spec(const py::dict& given) {
   StudySpec spec;
   spec.name = given["name"].cast<std::string>();
@@ -60,8 +61,6 @@ StudySpec make_spec(const py::dict& given) {
   spec.checkpoint = given["checkpoints"].cast<bool>() ? Checkpoint::kept : Checkpoint::none;
   spec.grace = seconds_of(given["grace"], "grace").value_or(StudySpec{}.grace);
   spec.max_failures = given["max_failures"].cast<int>();
-  spec.validate();
-  make_policy(spec.policy);  // checks its options
   return spec;
 }
 

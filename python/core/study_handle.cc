@@ -15,7 +15,7 @@ namespace bapi::python {
 std::unique_ptr<StudyHandle> StudyHandle::drive(const StudySpec& spec,
                                                 const std::optional<std::filesystem::path>& root,
                                                 std::vector<std::string>& notes) {
-  spec.validate();
+  if (!root) spec.validate();
   std::unique_ptr<Policy> policy = make_policy(spec.policy);
   std::unique_ptr<StudyHandle> handle(new StudyHandle);
   handle->owner_ = ::getpid();

@@ -95,6 +95,29 @@ TEST_F(RunStudy, MakesNothingForAPolicyThatDoesNotExist) {
   EXPECT_FALSE(std::filesystem::exists(dir().root()));
 }
 
+TEST_F(RunStudy, MakesNothingForASpecificationThatIsWrong) {
+  StudySpec spec = shell_study(6);
+  spec.metric.name = "cost";
+  EXPECT_THROW(run_study(spec, dir()), InvalidInput);
+  EXPECT_FALSE(std::filesystem::exists(dir().root()));
+}
+
+// Version 0.1 took names and texts that are refused for new studies.
+TEST_F(RunStudy, GoesOnWithAStudyWhoseNamesWereAcceptedOnce) {
+  StudySpec spec = shell_study(6);
+  spec.command.push_back("\x7f");
+  spec.env["BAPI_NOTE"] = "x";
+  dir().create();
+  SqliteStore::create(dir().database(), spec);
+  EXPECT_EQ(run_study(spec, dir()).end, TuneEnd::finished);
+  const StudySummary resumed = resume_study(dir(), {.budget = "9 epochs", .workers = 2});
+  EXPECT_EQ(resumed.end, TuneEnd::finished);
+  EXPECT_EQ(resumed.study.history.budget().total(), 9.0);
+  EXPECT_THROW(resume_study(dir(), {.workers = 0}), InvalidInput);
+  spec.env["BAPI_MORE"] = "y";
+  EXPECT_THROW(run_study(spec, dir()), InvalidInput);
+}
+
 TEST_F(RunStudy, ShowsEveryEventOnceItIsInTheHistory) {
   std::vector<Event> seen;
   int ticks = 0;

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "bapi/base/error.h"
+#include "bapi/study/codec_json.h"
+#include "bapi/study/reason_fields.h"
 #include "tests/study/random_study.h"
 
 namespace bapi {
@@ -196,6 +198,32 @@ TEST(Codec, ASpecificationWithAMissingFieldIsRefused) {
     broken.replace(broken.find("\"" + field + "\""), field.size() + 2, "\"other\"");
     EXPECT_NE(complaint([&] { decode_spec(broken); }), "");
   }
+}
+
+// A struct as a later version may have it: with a field that older texts do not know.
+struct Grown {
+  int old = 0;
+  std::string added = {};
+  bool operator==(const Grown&) const = default;
+};
+
+template <typename Visitor, Of<Grown> T>
+void fields(Visitor& visit, T& grown) {
+  visit("old", grown.old);
+  visit.if_set("added", grown.added);
+}
+
+TEST(Codec, AFieldThatIsVisitedIfSetMayBeMissing) {
+  const codec::Path where("grown");
+  for (const Grown& grown : {Grown{.old = 3}, Grown{.old = 3, .added = "x"}}) {
+    const codec::Json json = codec::json_of(grown);
+    EXPECT_EQ(json.contains("added"), !grown.added.empty());
+    Grown read;
+    codec::read(json, where, read);
+    EXPECT_EQ(read, grown);
+  }
+  Grown incomplete;
+  EXPECT_THROW(codec::read(codec::Json{{"added", "x"}}, where, incomplete), InvalidInput);
 }
 
 TEST(Codec, EveryPrefixOfATextIsRefused) {

@@ -15,6 +15,7 @@
 #include "bapi/cli/log_tail.h"
 #include "bapi/cli/study_check.h"
 #include "bapi/cli/study_input.h"
+#include "bapi/policy/registry.h"
 #include "bapi/process/process_evaluator.h"
 #include "bapi/report/text.h"
 #include "bapi/study/spec_file.h"
@@ -242,6 +243,8 @@ int doctor(const DoctorArguments& arguments) {
   if (names_study(arguments.input.file)) return check_study(arguments.input.file, arguments.repair);
   require(!arguments.repair, "--repair: expected a study, its directory or name");
   StudySpec spec = spec_of(arguments.input);
+  spec.validate();
+  make_policy(spec.policy);  // checks its options
   print(understood(spec));
   const double timeout = arguments.timeout ? parse_duration(*arguments.timeout, "--timeout") : spec.report_timeout;
   spec.workers = 1;

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "bapi/base/error.h"
-#include "bapi/policy/registry.h"
 #include "bapi/studies/study_file.h"
 #include "bapi/study/names.h"
 
@@ -73,8 +72,6 @@ StudySpec spec_of(const StudyInput& input) {
   if (input.policy && *input.policy != spec.policy.name) spec.policy = {.name = *input.policy};
   if (input.seed) spec.seed = *input.seed;
   apply(input.overrides, spec);
-  spec.validate();
-  make_policy(spec.policy);  // checks its options
   return spec;
 }
 

@@ -29,7 +29,7 @@ struct StudyInput {
   void declare(Arguments& arguments);
 };
 
-// Validated. Throws InvalidInput.
+// As it was given: whether its parts fit together is for those who use it to check. Throws InvalidInput.
 StudySpec spec_of(const StudyInput& input);
 
 }  // namespace bapi

@@ -212,7 +212,6 @@ std::optional<RunRecord> run_of(const RunKey& key, const Comparison& comparison,
                    .overhead_seconds = timed.seconds(),
                    .decision_times = decision_times(timed.decisions()),
                    .trajectory = normalised(summary, table, budget)};
-  // Replaying the events of policies that do not forecast would find nothing.
   if (has_forecasts(summary.events)) {
     record.calibration =
         calibration(*summary.history, summary.events, [&](const Config& config) { return table.run_of(config).value; });

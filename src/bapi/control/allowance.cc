@@ -52,7 +52,7 @@ std::optional<Cost> largest_of_all(const History& history) {
 
 // Epochs that are paid for already and need not be trained again.
 Epoch paid_before(const History& history, const Trial* trial) {
-  return trial && history.spec().checkpoint == Checkpoint::kept ? trial->curve.last_epoch() : 0;
+  return trial ? history.spec().begins_after(trial->curve.last_epoch()) : 0;
 }
 
 struct Charged {

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "bapi/study/budget.h"
 #include "bapi/study/history.h"
 
 // What the budget and the deadline of a study still allow: the only place where limits are computed. Pure functions.
 namespace bapi {
 
-// Why a study ends, or nothing further is begun.
+// Why a study ends, or nothing further is begun; see kNoEpochPayable (budget.h) as well.
 inline constexpr const char* kBudgetSpent = "the budget is spent";
-inline constexpr const char* kNoEpochPayable = "what is left of the budget pays for no further epoch";
 inline constexpr const char* kNextEpochDoesNotFit = "the next epoch is not expected to fit the budget";
 inline constexpr const char* kDeadlineReached = "the deadline is reached";
 

@@ -71,7 +71,7 @@ void AskTell::hand_out(const Decided& decided) {
                           .last_epoch = segment.from,
                           .usual_epoch = segment.usual_epoch,
                           .spent = segment.spent,
-                          .from = spec.checkpoint == Checkpoint::kept ? segment.from : 0,
+                          .from = spec.begins_after(segment.from),
                           .max_epoch = spec.epochs.max,
                           .charged_until = clock_.now() - decided.seconds});
   std::vector<Event> decision_time = account.close(OverheadKind::start_up, clock_.now());

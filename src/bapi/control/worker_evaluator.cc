@@ -115,7 +115,6 @@ void WorkerEvaluator::fill_slots() {
 }
 
 void WorkerEvaluator::begin(const Segment& segment) {
-  const Epoch from = spec_.checkpoint == Checkpoint::kept ? segment.from : 0;
   workers_.emplace(segment.trial,
                    Worker{.segment = segment,
                           .account = ProcessAccount(spec_,
@@ -123,7 +122,7 @@ void WorkerEvaluator::begin(const Segment& segment) {
                                                      .last_epoch = segment.from,
                                                      .usual_epoch = segment.usual_epoch,
                                                      .spent = segment.spent,
-                                                     .from = from,
+                                                     .from = spec_.begins_after(segment.from),
                                                      .max_epoch = segment.max_epoch,
                                                      .charged_until = clock_.now()})});
   pool_.start(segment);

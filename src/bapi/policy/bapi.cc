@@ -14,8 +14,6 @@
 namespace bapi {
 namespace {
 
-constexpr const char* kNothingAffordable = "what is left of the budget pays for no further epoch";
-
 // Paused trials, and new configurations that may improve on `target`.
 std::vector<Candidate> worth_considering(const Evidence& evidence,
                                          const Surrogate& model,
@@ -46,9 +44,7 @@ class Prospects {
             const std::vector<Candidate>& candidates,
             double fluctuation)
       : history_(history), models_(models), curves_(curves), candidates_(candidates), fluctuation_(fluctuation) {
-    for (const Candidate& c : candidates_) {
-      paid_.push_back(history.spec().checkpoint == Checkpoint::kept ? c.done : 0);
-    }
+    for (const Candidate& c : candidates_) paid_.push_back(history.spec().begins_after(c.done));
   }
 
   // What can still be trained to the last epoch; if nothing can, what can be trained at all.
@@ -201,7 +197,7 @@ Decision Bapi::train_to_next_rung(const Planning& planning, Rng& rng) const {
       prospects = Prospects(history, models, *curves, candidates, fluctuation).affordable(remaining);
     }
   }
-  if (prospects.empty()) return nothing_to_do(history, kNothingAffordable);
+  if (prospects.empty()) return nothing_to_do(history, kNoEpochPayable);
   rank(prospects, target);
 
   const Prospect& best = prospects.front();

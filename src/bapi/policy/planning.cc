@@ -47,7 +47,7 @@ Epoch Planning::stop_of(const CurveAt& at) const {
 }
 
 Cost Planning::cost_to(const CurveAt& at, Epoch until) const {
-  return models_.cost.between(at.x, evidence_.spec().checkpoint == Checkpoint::kept ? at.done : 0, until);
+  return models_.cost.between(at.x, evidence_.spec().begins_after(at.done), until);
 }
 
 std::vector<Candidate> Planning::candidates() const {

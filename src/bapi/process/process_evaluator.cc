@@ -154,7 +154,7 @@ void ProcessEvaluator::fill_slots() {
 ProcessEvaluator::Begun ProcessEvaluator::begin(TrialId trial) {
   const Segment& segment = open_.at(trial);
   const Assignment assignment = {.segment = segment,
-                                 .from = spec_.checkpoint == Checkpoint::kept ? segment.from : 0,
+                                 .from = spec_.begins_after(segment.from),
                                  .dir = dir_.trial(trial),
                                  .deadline = options_.deadline,
                                  .mark = guardian_->mark()};

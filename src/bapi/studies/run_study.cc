@@ -12,12 +12,11 @@ void tell(const RunOptions& options, const std::string& line) {
   if (options.tell) options.tell(line);
 }
 
-StudySummary drive(OpenedStudy study, const RunOptions& options) {
+StudySummary drive(OpenedStudy study, Policy& policy, const RunOptions& options) {
   study.store.write_under(study.lock);
   const SystemClock clock;
   const StudySpec& spec = study.store.spec();
-  const std::unique_ptr<Policy> policy = make_policy(spec.policy);
-  Session session(study.store, *policy, clock, past_of(std::move(study.history), study.events));
+  Session session(study.store, policy, clock, past_of(std::move(study.history), study.events));
   ProcessEvaluatorOptions process_options;
   if (spec.deadline) process_options.deadline = session.started_at() + *spec.deadline;
   if (spec.budget.meter != Meter::seconds) {
@@ -50,13 +49,15 @@ StudySummary drive(OpenedStudy study, const RunOptions& options) {
 }  // namespace
 
 StudySummary run_study(const StudySpec& spec, const StudyDir& dir, const RunOptions& options) {
-  spec.validate();
-  make_policy(spec.policy);  // checks its options before anything is made
-  return drive(open_or_create_study(dir, spec, [&](const std::string& line) { tell(options, line); }), options);
+  const std::unique_ptr<Policy> policy = make_policy(spec.policy);  // checks its options before anything is made
+  return drive(
+      open_or_create_study(dir, spec, [&](const std::string& line) { tell(options, line); }), *policy, options);
 }
 
 StudySummary resume_study(const StudyDir& dir, const StudyChanges& changes, const RunOptions& options) {
-  return drive(reopen_study(dir, changes, [&](const std::string& line) { tell(options, line); }), options);
+  OpenedStudy study = reopen_study(dir, changes, [&](const std::string& line) { tell(options, line); });
+  const std::unique_ptr<Policy> policy = make_policy(study.store.spec().policy);
+  return drive(std::move(study), *policy, options);
 }
 
 }  // namespace bapi

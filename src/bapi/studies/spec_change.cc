@@ -109,6 +109,11 @@ struct Addresses {
   void operator()(std::string_view, const T& value) {
     list.push_back(&value);
   }
+
+  template <typename T>
+  void if_set(std::string_view name, const T& value) {
+    (*this)(name, value);
+  }
 };
 
 // Visits the fields of one specification, with those of another beside it: the same list, so the same types.
@@ -122,6 +127,11 @@ struct Comparer {
     const T& other = *static_cast<const T*>(stored.list[next++]);
     const bool free = std::find(kFree.begin(), kFree.end(), name) != kFree.end();
     compare_field(name, other, wanted, free ? change.free : change.frozen);
+  }
+
+  template <typename T>
+  void if_set(std::string_view name, const T& wanted) {
+    (*this)(name, wanted);
   }
 };
 

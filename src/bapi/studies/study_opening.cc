@@ -55,6 +55,7 @@ ReadStudy read(const StudyDir& dir) {
 // With what may change as `wanted` has it. The history does not depend on that, so that it is replayed with it at once.
 OpenedStudy adopt(const StudyDir& dir, StudyLock lock, ReadStudy found, const StudySpec& wanted, const Tell& tell) {
   const StudySpec stored = found.store.spec();
+  wanted.validate_against(stored);
   const SpecChange change = compare(stored, wanted);
   refuse_frozen_changes(dir, change);
   StudySpec updated = wanted;
@@ -97,6 +98,7 @@ void apply(const StudyChanges& changes, StudySpec& spec) {
 }
 
 OpenedStudy open_or_create_study(const StudyDir& dir, const StudySpec& spec, const Tell& tell) {
+  if (!is_study(dir)) spec.validate();  // before anything is made
   dir.create();
   StudyLock lock = StudyLock::take(dir.root());
   if (is_study(dir)) return adopt(dir, std::move(lock), read(dir), spec, tell);
@@ -118,7 +120,6 @@ OpenedStudy reopen_study(const StudyDir& dir, const StudyChanges& changes, const
   StudySpec wanted = found.store.spec();
   wanted.budget.limit = total_of(wanted, found.log.events);
   apply(changes, wanted);
-  wanted.validate();
   return adopt(dir, std::move(lock), std::move(found), wanted, tell);
 }
 

@@ -38,8 +38,8 @@ struct OpenedStudy {
 using Tell = std::function<void(const std::string&)>;
 
 // The study in `dir`: a new one with this specification, or the one that is there, once it agrees. What may change
-// (spec_change.h) is taken over, and a budget that differs becomes its total. Throws InvalidInput that lists what may
-// not, StoreError if another controller is at work.
+// (spec_change.h) is taken over, and a budget that differs becomes its total. Throws InvalidInput, before anything is
+// made, if the specification is wrong, or that lists what may not change; StoreError if another controller is at work.
 OpenedStudy open_or_create_study(const StudyDir& dir, const StudySpec& spec, const Tell& tell);
 
 // A study that must be there, with its own specification but for `changes`.

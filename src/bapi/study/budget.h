@@ -4,6 +4,9 @@
 
 namespace bapi {
 
+// Why nothing further is begun although something is left.
+inline constexpr const char* kNoEpochPayable = "what is left of the budget pays for no further epoch";
+
 class Budget {
  public:
   Budget(Cost total, Cost spent, Cost committed);

@@ -12,7 +12,9 @@
 
 namespace bapi {
 
-// ---- Decisions: appended only if no other decision came first.
+// Every event, a decision or a fact, is appended only after exactly the last one that its writer has seen (store.h).
+
+// ---- Decisions: what a policy chose to do.
 
 struct TrialStarted {
   TrialId trial{};
@@ -43,7 +45,7 @@ struct StudyFinished {
   bool operator==(const StudyFinished&) const = default;
 };
 
-// ---- Facts: appended unconditionally. Values are what the training program printed, in the user's direction.
+// ---- Facts: what has happened. Values are what the training program printed, in the user's direction.
 
 struct Measured {
   TrialId trial{};

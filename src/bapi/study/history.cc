@@ -72,7 +72,7 @@ Budget History::budget() const {
 }
 
 Epoch History::epochs_to_pay(const Trial& trial, Epoch until) const {
-  return spec_.checkpoint == Checkpoint::kept ? std::max(0, until - trial.curve.last_epoch()) : until;
+  return std::max(0, until - spec_.begins_after(trial.curve.last_epoch()));
 }
 
 std::optional<std::string> History::objection(const Event& event) const {
@@ -140,7 +140,7 @@ void History::charge(Trial& trial, Cost cost) {
 void History::measure(const Measured& fact) {
   Trial& trial = at(fact.trial);
   const Measurement& m = fact.measurement;
-  trial.curve.append({.epoch = m.epoch, .value = in_user_units(m.value), .cost = m.cost});
+  trial.curve.append({.epoch = m.epoch, .value = oriented(m.value, spec_.metric.goal), .cost = m.cost});
   charge(trial, m.cost);
   failures_in_a_row_ = 0;
   if (!incumbent_ || trial.curve.best() > this->trial(*incumbent_).curve.best()) incumbent_ = trial.id;

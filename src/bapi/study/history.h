@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bapi/study/budget.h"
+#include "bapi/study/direction.h"
 #include "bapi/study/event.h"
 #include "bapi/study/spec.h"
 #include "bapi/study/trial.h"
@@ -42,7 +43,7 @@ class History {
   // Trials whose charge emptied the budget, or came after that; none once the budget has been changed.
   const std::set<TrialId>& overdrawn() const { return overdrawn_; }
 
-  double in_user_units(double value) const { return spec_.metric.goal == Goal::maximize ? value : -value; }
+  double in_user_units(double value) const { return oriented(value, spec_.metric.goal); }
 
   // Epochs that must be paid for to bring a trial to `until`: only the further ones, or all of them again when the
   // program keeps no checkpoints.

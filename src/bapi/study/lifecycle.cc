@@ -20,7 +20,7 @@ Objection bad_cost(Cost cost) {
 }
 
 Objection not_resumable(const TrialStage& trial, std::string_view done) {
-  if (trial.state == TrialState::paused) return std::nullopt;
+  if (trial.resumable()) return std::nullopt;
   return fmt::format("it is {}; only a paused trial can be {}", to_string(trial.state), done);
 }
 

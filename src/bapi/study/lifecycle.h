@@ -26,6 +26,8 @@ struct TrialStage {
   std::optional<Epoch> until = {};  // where the open segment ends; nullopt without one
   Epoch last_epoch = 0;             // that was reported
 
+  bool resumable() const { return state == TrialState::paused; }  // or stopped, by a policy
+
   // Why `event`, which names this trial, cannot follow in a study of `max_epoch` epochs; nullopt if it can.
   std::optional<std::string> objection(const Event& event, Epoch max_epoch) const;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "bapi/base/error.h"
 #include "bapi/study/names.h"
@@ -19,6 +20,36 @@ void validate_budget(const BudgetSpec& budget) {
   require(!budget.unit.empty(), "budget: the unit is empty");
 }
 
+void accept(std::string_view where, const std::optional<std::string>& mistake) {
+  if (mistake) throw InvalidInput(fmt::format("{}: {}", where, *mistake));
+}
+
+void validate_metric(const Metric& metric) { accept("metric", metric_name_mistake(metric.name)); }
+
+void validate_command(const std::vector<std::string>& command) {
+  for (const std::string& argument : command) accept("command", text_mistake(argument));
+}
+
+void validate_variables(const std::map<std::string, std::string>& env) {
+  for (const auto& [name, content] : env) {
+    accept("env", variable_name_mistake(name));
+    accept("env: " + name, text_mistake(content));
+  }
+}
+
+void validate_value(const Param& param, const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) accept("parameters: " + param.name, text_mistake(*text));
+}
+
+void validate_texts(const Space& space) {
+  for (const Param& param : space.params()) {
+    if (const auto* constant = std::get_if<Constant>(&param.domain)) validate_value(param, constant->value);
+    if (const auto* choice = std::get_if<Choice>(&param.domain)) {
+      for (const Value& option : choice->options) validate_value(param, option);
+    }
+  }
+}
+
 }  // namespace
 
 double StudySpec::effective_grace() const {
@@ -27,6 +58,18 @@ double StudySpec::effective_grace() const {
 }
 
 void StudySpec::validate() const {
+  validate_against(*this);
+  validate_metric(metric);
+  validate_command(command);
+  validate_variables(env);
+  validate_texts(space);
+}
+
+void StudySpec::validate_against(const StudySpec& recorded) const {
+  if (metric.name != recorded.metric.name) validate_metric(metric);
+  if (command != recorded.command) validate_command(command);
+  if (env != recorded.env) validate_variables(env);
+  if (space != recorded.space) validate_texts(space);
   if (const auto mistake = study_name_mistake(name)) throw InvalidInput("name: " + *mistake);
   require(!metric.name.empty(), "metric: the name is empty");
   validate_budget(budget);

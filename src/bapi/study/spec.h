@@ -87,11 +87,19 @@ struct StudySpec {
   bool operator==(const StudySpec&) const = default;
 
   // The grace period that is really given: the budget pays for it, so with a budget in seconds it is at most a
-  // fiftieth of each worker's share.
+  // fiftieth of each worker's share of `budget.limit`, the total that the study began with. A total that was raised
+  // later does not make it longer.
   double effective_grace() const;
+
+  // The epoch after which a process begins that continues a trial of `done` epochs.
+  Epoch begins_after(Epoch done) const { return checkpoint == Checkpoint::kept ? done : 0; }
 
   // Throws InvalidInput naming field, value and rule.
   void validate() const;
+
+  // The same for what goes on from a record, a study that exists or a table: a metric, a command, parameters and
+  // variables that are as `recorded` has them are kept, whatever the rules for new names and texts.
+  void validate_against(const StudySpec& recorded) const;
 };
 
 }  // namespace bapi

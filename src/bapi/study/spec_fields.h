@@ -6,6 +6,9 @@
 namespace bapi {
 
 // The fields of a specification by name; see reason_fields.h.
+//
+// Every study that exists has all of these. A field that is added from now on is visited with `visit.if_set`, and its
+// default is that of its type (`T{}`): specifications that were written before do not have it, and must still be read.
 
 template <typename Visitor, Of<RealRange> T>
 void fields(Visitor& visit, T& range) {

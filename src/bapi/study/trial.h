@@ -44,7 +44,7 @@ struct Trial {
   Cost spent() const { return curve.spent() + overhead; }
 
   // Whether a policy may resume or stop it. An interrupted trial continues by itself, and one that has ended stays so.
-  bool resumable() const { return state == TrialState::paused; }
+  bool resumable() const { return stage().resumable(); }
 
   TrialStage stage() const {
     return {.state = state,

@@ -149,7 +149,7 @@ StudySpec study_of(const CurveTable& table, Cost budget, const PolicySpec& polic
   if (!table.at_any) spec.pool = table.configs;
   spec.grace = 0.0;
   spec.max_failures = std::numeric_limits<int>::max();
-  spec.validate();
+  spec.validate_against(spec);  // the names are those of the table
   return spec;
 }
 

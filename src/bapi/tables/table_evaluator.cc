@@ -14,7 +14,7 @@ TableEvaluator::TableEvaluator(const CurveTable& table,
                                const StudySpec& spec,
                                ManualClock& clock,
                                TableEvaluatorOptions options)
-    : table_(table), checkpoint_(spec.checkpoint), clock_(clock), options_(std::move(options)) {}
+    : table_(table), spec_(spec), clock_(clock), options_(std::move(options)) {}
 
 TableEvaluator::Job* TableEvaluator::find(TrialId trial) {
   const auto found = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& job) { return job.trial == trial; });
@@ -29,7 +29,7 @@ void TableEvaluator::start(const Segment& segment) {
     jobs_.push_back({.trial = segment.trial,
                      .run = table_.run_of(segment.config),
                      .recorded = segment.from,
-                     .trained = checkpoint_ == Checkpoint::kept ? segment.from : 0});
+                     .trained = spec_.begins_after(segment.from)});
     job = &jobs_.back();
   }
   job->until = segment.until;

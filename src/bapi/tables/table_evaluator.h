@@ -49,7 +49,7 @@ class TableEvaluator : public Evaluator {
   Job* find(TrialId trial);
 
   const CurveTable& table_;
-  Checkpoint checkpoint_;
+  const StudySpec spec_;
   ManualClock& clock_;
   TableEvaluatorOptions options_;
   std::vector<Job> jobs_;
