@@ -11,7 +11,7 @@ from ._models import Comparison, Course, LearningCurveModel, compare, simulate
 from ._script import checkpoint_dir, config, ready, report, started_by_bapi
 from ._segment import Segment
 from ._space import Choice, Float, Int
-from ._study import Best, Plan, Study, Trial, open_study
+from ._study import Best, DamagedStudyWarning, Plan, Study, Trial, open_study
 from ._tables import Picture, Table
 from ._tune import TooManyFailures, tune
 
@@ -20,6 +20,7 @@ __all__ = [
     "Choice",
     "Comparison",
     "Course",
+    "DamagedStudyWarning",
     "Error",
     "Float",
     "Int",

@@ -7,6 +7,7 @@ import html
 import os
 import pathlib
 import tempfile
+import warnings
 import weakref
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
@@ -19,6 +20,10 @@ from ._tables import Picture, Table, curve_svg, html_table
 
 Path = Union[str, "os.PathLike[str]"]
 Budget = Union[str, int, float]
+
+
+class DamagedStudyWarning(UserWarning):
+    """The log of a study cannot be read to its end. The message names the event at which it stops."""
 
 
 @dataclass(frozen=True)
@@ -423,7 +428,19 @@ class Study:
 
 
 def open_study(path: Path) -> Study:
-    """A study on disk, to be looked at: a directory NAME.bapi or its name. Works while it runs."""
+    """A study on disk, to be looked at: a directory NAME.bapi or its name. Works while it runs.
+
+    If its log is damaged, a DamagedStudyWarning says so, and the study is shown up to the damage.
+    """
     study = Study.__new__(Study)
     study._take(_core.Study.look(os.fspath(path)), [])
+    damage = study._core.damage()
+    if damage is not None:
+        event, what = damage
+        where = study._core.root
+        warnings.warn(
+            f"{where}: {what}. What is shown is the study up to event {event - 1}; see bapi doctor {where}",
+            DamagedStudyWarning,
+            stacklevel=2,
+        )
     return study

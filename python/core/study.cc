@@ -105,6 +105,17 @@ py::dict status(StudyHandle& study) {
   return to_python(Cell(std::move(record)));
 }
 
+// (number of the first event that does not count, what is wrong with it), or None.
+py::object damage(StudyHandle& study) {
+  std::optional<Damage> found;
+  {
+    const FreeGil free;
+    found = study.damage();
+  }
+  if (!found) return py::none();
+  return py::make_tuple(found->seq, found->text());
+}
+
 py::dict about(StudyHandle& study) {
   const StudySpec& spec = study.spec();
   py::dict record;
@@ -367,6 +378,7 @@ void bind_reading(py::class_<StudyHandle>& study) {
                                return self.dir()->root().string();
                              })
       .def("abandon", &StudyHandle::abandon)
+      .def("damage", &damage)
       .def("trial_dir", &trial_dir)
       .def("about", &about)
       .def("space", &space_record)

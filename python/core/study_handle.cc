@@ -8,6 +8,7 @@
 #include "bapi/store/memory_store.h"
 #include "bapi/store/sqlite_store.h"
 #include "bapi/studies/study_opening.h"
+#include "bapi/study/codec.h"
 #include "bapi/study/progress.h"
 
 namespace bapi::python {
@@ -66,6 +67,15 @@ void StudyHandle::check_process() const {
                   owner_));
 }
 
+StudyHandle::Turn StudyHandle::take_turn() {
+  check_process();
+  Turn turn(mutex_);
+  if (tuner_ && *tuner_ != std::this_thread::get_id()) {
+    throw Error("this study is being tuned by another thread; bapi.open_study looks at one on disk meanwhile");
+  }
+  return turn;
+}
+
 void StudyHandle::abandon() {
   if (owner_ != ::getpid()) lock_.reset();
 }
@@ -76,8 +86,18 @@ AskTell& StudyHandle::loop() {
 }
 
 TuneSummary StudyHandle::tune(WorkerPool& workers, const TuneOptions& options) {
-  check_process();
+  Turn turn = take_turn();
   loop();
+  tuner_ = std::this_thread::get_id();
+  turn.unlock();
+  struct Tuning {
+    StudyHandle& study;
+    ~Tuning() {
+      const Turn last(study.mutex_);
+      study.tuner_.reset();
+    }
+  };
+  const Tuning tuning{*this};
   WorkerEvaluator evaluator(spec(), workers, clock_);
   return bapi::tune(*session_, evaluator, clock_, options);
 }
@@ -85,12 +105,28 @@ TuneSummary StudyHandle::tune(WorkerPool& workers, const TuneOptions& options) {
 const History& StudyHandle::history() {
   if (session_) return session_->history();
   if (!seen_) seen_ = replay(store_->spec(), events_);
-  for (StoredEvent& stored : store_->read(std::ssize(events_)).events) {
-    if (seen_->objection(stored.event)) break;  // the study is shown as it was before the damage
+  if (!damage_) read_on();
+  return *seen_;
+}
+
+// A damaged study is shown as it was before the damage.
+void StudyHandle::read_on() {
+  EventLog log = store_->read(std::ssize(events_));
+  for (StoredEvent& stored : log.events) {
+    if (std::optional<std::string> objection = seen_->objection(stored.event)) {
+      damage_ = {.seq = stored.seq, .kind = std::string(kind_of(stored.event)), .reason = std::move(*objection)};
+      return;
+    }
     seen_->apply(stored.event);
     events_.push_back(std::move(stored));
   }
-  return *seen_;
+  damage_ = std::move(log.damage);
+}
+
+std::optional<Damage> StudyHandle::damage() {
+  const Turn turn = take_turn();
+  history();
+  return damage_;
 }
 
 Controller StudyHandle::controller() const {
@@ -99,16 +135,18 @@ Controller StudyHandle::controller() const {
 }
 
 StudyView StudyHandle::view() {
-  check_process();
-  const std::lock_guard guard(mutex_);
+  const Turn turn = take_turn();
   const Controller now = controller();  // first: one that ends in between has then written all of its events
   History seen = history();
-  return {.dir = dir_.value_or(StudyDir(".")), .events = events_, .history = std::move(seen), .controller = now};
+  return {.dir = dir_.value_or(StudyDir(".")),
+          .events = events_,
+          .history = std::move(seen),
+          .controller = now,
+          .damage = damage_};
 }
 
 void StudyHandle::close() {
-  check_process();
-  const std::lock_guard guard(mutex_);
+  const Turn turn = take_turn();
   if (!loop_) return;
   loop_->pause("closed");
   loop_.reset();

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "bapi/control/ask_tell.h"
@@ -18,8 +19,8 @@
 namespace bapi::python {
 
 // A study as Python holds it: driven by this process (ask and tell), or only looked at. Calls from several threads take
-// turns. A child that was forked from the process has no part in the study: every call of it throws LogicError, and its
-// copy is neither closed nor written to.
+// turns; while one of them is in `tune`, those of all others throw Error. A child that was forked from the process has
+// no part in the study: every call of it throws Error, and its copy is neither closed nor written to.
 class StudyHandle {
  public:
   // Drives the study in the directory `root`, a new one or the one that is there; without a root in memory alone.
@@ -37,8 +38,7 @@ class StudyHandle {
   // Runs `use` on the loop while no other thread does. InvalidInput if the study is only looked at.
   template <typename Use>
   auto with_loop(Use use) {
-    check_process();
-    const std::lock_guard guard(mutex_);
+    const Turn turn = take_turn();
     return use(loop());
   }
 
@@ -46,26 +46,25 @@ class StudyHandle {
   // was written since.
   template <typename Use>
   auto with_history(Use use) {
-    check_process();
-    const std::lock_guard guard(mutex_);
+    const Turn turn = take_turn();
     return use(history());
   }
 
   // The same with the events behind it.
   template <typename Use>
   auto with_log(Use use) {
-    check_process();
-    const std::lock_guard guard(mutex_);
+    const Turn turn = take_turn();
     const History& now = history();
     return use(now, std::span<const StoredEvent>(events_));
   }
 
-  // Runs the study to its end in workers, without keeping other threads from looking at it meanwhile: that is for
-  // callbacks of the loop. InvalidInput if the study is only looked at.
+  // Runs the study to its end in workers. The callbacks of the loop, which are in the same thread, may read the study.
+  // InvalidInput if it is only looked at.
   TuneSummary tune(WorkerPool& workers, const TuneOptions& options);
 
   const StudySpec& spec() const { return store_->spec(); }
-  StudyView view();  // a copy, for everything that takes longer
+  StudyView view();                // a copy, for everything that takes longer
+  std::optional<Damage> damage();  // where the log of a study that is only looked at ends for us
   bool driving() const { return loop_ != nullptr; }
   Controller controller() const;  // whether this process, or any, drives it now
   void close();                   // lets others drive the study; from now on it is only looked at
@@ -73,13 +72,18 @@ class StudyHandle {
   const std::optional<StudyDir>& dir() const { return dir_; }
 
  private:
+  using Turn = std::unique_lock<std::mutex>;
+
   StudyHandle() = default;
   void check_process() const;
+  Turn take_turn();
   AskTell& loop();
   const History& history();
+  void read_on();
 
   std::mutex mutex_;
-  int owner_ = 0;  // process id
+  std::optional<std::thread::id> tuner_;  // the thread that is in `tune`
+  int owner_ = 0;                         // process id
   SystemClock clock_;
   std::optional<StudyDir> dir_;
   std::optional<StudyLock> lock_;
@@ -89,6 +93,7 @@ class StudyHandle {
   std::unique_ptr<AskTell> loop_;
   std::vector<StoredEvent> events_;  // as far as they were read or written
   std::optional<History> seen_;      // what they add up to while the study is only looked at
+  std::optional<Damage> damage_;     // of the first event that was read and does not count
 };
 
 }  // namespace bapi::python

@@ -4,11 +4,13 @@ import fcntl
 import json
 import os
 import pty
+import sqlite3
 import struct
 import subprocess
 import sys
 import termios
 import types
+import warnings
 
 import pytest
 from conftest import quality
@@ -63,6 +65,38 @@ def test_everybody_says_the_same_of_a_trial_that_runs_elsewhere(tmp_path, progra
         study.ask().report(1, 0.5)
         assert answers(study) == {"running"}
     assert answers(study) == {"interrupted"}
+
+
+@pytest.mark.parametrize(
+    ("change", "event"),
+    [
+        ("DELETE FROM event WHERE seq = 3", 3),
+        ("UPDATE event SET payload = '{\"kind\": 7}' WHERE seq = 1", 1),
+        ("UPDATE event SET cost = -5 WHERE seq = 2", 2),
+    ],
+)
+def test_a_damaged_log_is_shown_with_a_warning_and_never_continued(tmp_path, change, event):
+    call = {"space": SPACE, "budget": "20 epochs", "max_epochs": 5, "storage": tmp_path / "s", "policy": "random"}
+    with bapi.Study(**call) as study:
+        segment = study.ask()
+        for epoch in (1, 2, 3):
+            segment.report(epoch, 0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bapi.open_study(study.path)
+    database = sqlite3.connect(study.path / "study.db")
+    database.execute(change)
+    database.commit()
+    database.close()
+    told = f"event {event} .*is damaged.* up to event {event - 1};"
+    with pytest.warns(bapi.DamagedStudyWarning, match=told) as issued:
+        seen = bapi.open_study(study.path)
+        assert sum(trial.epochs for trial in seen.trials) == max(0, event - 2)
+        assert len(seen.decisions()) <= 1 and seen.state in ("new", "interrupted")
+    assert len(issued) == 1
+    for drive in (bapi.Study, lambda **call: bapi.tune(print, **call)):
+        with pytest.raises(bapi.StoreError, match=f"event {event} .*is damaged"):
+            drive(**call)
 
 
 def test_explanations_are_what_the_program_says(study, program):

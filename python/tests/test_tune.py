@@ -258,6 +258,41 @@ if __name__ == "__main__":
     assert "finished the worker process ended with exit code 3" in run_script(script)
 
 
+def test_a_study_that_a_thread_tunes_is_not_touched_by_others(run_script):
+    script = """
+import threading
+import bapi
+from bapi._progress import Progress
+
+said = []
+
+def train(trial):
+    for epoch in trial.epochs():
+        trial.report(epoch, 0.5)
+
+def look(study):
+    try:
+        study.status()
+    except bapi.Error as error:
+        said.append(str(error))
+
+def update(display):
+    display._study.status()  # the loop's own callbacks may
+    other = threading.Thread(target=look, args=(display._study,))
+    other.start()
+    other.join()
+
+if __name__ == "__main__":
+    Progress.update = update
+    study = bapi.tune(train, space={"lr": bapi.Float(0, 1)}, budget="8 epochs", max_epochs=2, workers=2,
+                      policy="random")
+    updates = len(said)
+    look(study)
+    print(study.state, updates > 0 and len(said) == updates, said[0])
+"""
+    assert "finished True this study is being tuned by another thread" in run_script(script)
+
+
 def test_a_worker_that_dies_before_its_bad_report_is_answered_fails_its_trial_only(run_script):
     script = """
 import math
