@@ -63,6 +63,25 @@ bench: deps ## timings beside the raw engine's; figures in build/bench.json
 	cmake --build --preset release -j $(JOBS) --target $(BENCHMARKS)
 	tools/run_benchmarks.py build/bench.json $(BENCHMARKS:%=build/release/%)
 
+EXPERIMENT_DIR ?= build/experiments
+SMALL_STUDIES := $(wildcard experiments/studies/small/*.yaml)
+RECORDINGS := $(wildcard experiments/studies/record/*.yaml)
+
+.PHONY: experiments
+experiments: ## install what the paper's experiments with agents need, and build their training program
+	@tools/install-deps experiments
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target bapi train_agent
+
+.PHONY: experiments-small
+experiments-small: experiments ## every experiment at its small size, live
+	for study in $(SMALL_STUDIES); do build/release/bapi run "$$study" --dir $(EXPERIMENT_DIR) || exit; done
+
+.PHONY: experiments-record
+experiments-record: experiments ## record learning curves for the tables (an hour; resumes)
+	for study in $(RECORDINGS); do \
+	  nice -n 19 build/release/bapi run "$$study" --dir $(EXPERIMENT_DIR)/record || exit; done
+
 .PHONY: format
 format: deps ## clang-format over every C++ file
 	tools/format.sh

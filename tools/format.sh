@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 folders=()
-for folder in src tests fuzz examples bench python; do
+for folder in src tests fuzz examples experiments bench python; do
   [[ -d $folder ]] && folders+=("$folder")
 done
 mode=(-i)
