@@ -21,8 +21,8 @@ const std::vector<std::function<void(StudySpec&)>> kBadTexts = {
     [](StudySpec& spec) { spec.metric.name = "cost"; },
     [](StudySpec& spec) { spec.metric.name = "a\tb"; },
     [](StudySpec& spec) { spec.command.push_back("\x1b[2J"); },
-    [](StudySpec& spec) { spec.env["BAPI_DIR"] = "/tmp"; },
-    [](StudySpec& spec) { spec.env["HOME"] = "\x7f"; },
+    [](StudySpec& spec) { spec.env.emplace("BAPI_DIR", "/tmp"); },
+    [](StudySpec& spec) { spec.env.emplace("HOME", "\x7f"); },
     [](StudySpec& spec) {
       spec.space = Space({Param{.name = "kind", .domain = Choice{.options = {std::string("a"), std::string("\x1b")}}}});
     }};
