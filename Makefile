@@ -10,15 +10,15 @@ BENCHMARKS := bench_store bench_controller bench_models bench_policies bench_pyt
 .DEFAULT_GOAL := help
 
 .PHONY: help
-help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
+help: ## list these commands
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 25
 
 .PHONY: deps
 deps:
 	@tools/install-deps
 
 .PHONY: build
-build: deps ## the program build/release/bapi, the library and the tests
+build: deps ## build the program build/release/bapi, the library and the tests
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
 
@@ -30,38 +30,49 @@ demo: deps ## tune the example network with a minute of training
 	build/release/bapi run examples/mlp/study.yaml --dir build/demo
 
 .PHONY: test
-test: build ## the test suite, without the slow tests
-	ctest --preset release -j 2 -LE slow
+test: build ## run the test suite without the slow tests
+	ctest --preset release -j 3 -LE slow
 
 .PHONY: test-dev
-test-dev: deps ## the same with address and undefined-behaviour sanitizers
+test-dev: deps ## run it with address and undefined-behaviour sanitizers
 	cmake --preset dev
 	cmake --build --preset dev -j $(JOBS)
 	ctest --preset dev -j 2 -LE slow
 
 .PHONY: test-integrations
-test-integrations: deps ## the wheel, and the Python integrations with the newest libraries; needs PyPI
+test-integrations: deps ## test the wheel and the Python integrations with the newest libraries (needs PyPI)
 	tools/test-integrations
 
+.PHONY: test-web
+test-web: deps ## test the dashboard in Debian's Chromium (needs npm for two test libraries)
+	@tools/install-deps web
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target bapi
+	cd tests/web && npm ci --silent --no-audit --no-fund && node --test dashboard.spec.mjs
+
 .PHONY: fuzz
-fuzz: ## every reader of outside bytes with random input, SECONDS (60) each; needs clang
+fuzz: ## fuzz every reader of outside bytes for SECONDS (60) each (needs clang)
 	@tools/install-deps fuzz
 	cmake --preset fuzz
 	cmake --build --preset fuzz -j $(JOBS)
 	tools/run_fuzz.py --seconds $(SECONDS)
 
 .PHONY: torture
-torture: deps ## studies under kills, stops, full disks and evil training programs, judged from outside
+torture: deps ## run studies under kills, stops, full disks and misbehaving programs
 	@tools/install-deps torture
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target bapi
 	tests/torture/torture.py --bapi build/release/bapi --kills $(KILLS)
 
 .PHONY: bench
-bench: deps ## timings beside the raw engine's; figures in build/bench.json
+bench: deps ## measure timings next to those of the raw engine; figures in build/bench.json
 	cmake --preset release -DBAPI_BENCH=ON
 	cmake --build --preset release -j $(JOBS) --target $(BENCHMARKS)
 	tools/run_benchmarks.py build/bench.json $(BENCHMARKS:%=build/release/%)
+
+.PHONY: bench-docs
+bench-docs: bench ## the same, and put the figures into docs/benchmarks.md (on an idle machine)
+	tools/bench_docs.py build/bench.json docs/benchmarks.md
 
 EXPERIMENT_DIR ?= build/experiments
 SMALL_STUDIES := $(wildcard experiments/studies/small/*.yaml)
@@ -74,7 +85,7 @@ experiments: ## install what the paper's experiments with agents need, and build
 	cmake --build --preset release -j $(JOBS) --target bapi train_agent
 
 .PHONY: experiments-small
-experiments-small: experiments ## every experiment at its small size, live
+experiments-small: experiments ## run every experiment at its small size
 	for study in $(SMALL_STUDIES); do build/release/bapi run "$$study" --dir $(EXPERIMENT_DIR) || exit; done
 
 .PHONY: experiments-record
@@ -83,24 +94,24 @@ experiments-record: experiments ## record learning curves for the tables (an hou
 	  nice -n 19 build/release/bapi run "$$study" --dir $(EXPERIMENT_DIR)/record || exit; done
 
 .PHONY: format
-format: deps ## clang-format over every C++ file
+format: deps ## format every C++ file with clang-format
 	tools/format.sh
 
 # Not part of the set-up: clang-tidy is 100 MB, and a look at everything takes an hour.
 TIDY ?= $(shell git diff --name-only --diff-filter=d HEAD -- 'src/*.cc' 'python/core/*.cc')
 .PHONY: tidy
-tidy: ## clang-tidy over the changed files, or over TIDY="file ..."; needs Debian's clang-tidy
+tidy: ## check the changed files, or TIDY="file ...", with clang-tidy
 	@command -v clang-tidy > /dev/null || { echo "apt install clang-tidy" >&2; exit 1; }
 	cmake --preset release
 	@if [ -z "$(strip $(TIDY))" ]; then echo "no changed file; TIDY=\"file ...\" names others"; \
 	else clang-tidy -p build/release --quiet --extra-arg=-Wno-unknown-warning-option $(TIDY); fi
 
 .PHONY: install
-install: build ## program, library, headers and CMake package into PREFIX (/usr/local)
+install: build ## install program, library, headers and CMake package into PREFIX (/usr/local)
 	cmake --install build/release --prefix $(PREFIX)
 
 .PHONY: deb
-deb: build ## build/bapi_<version>_<architecture>.deb
+deb: build ## build build/bapi_<version>_<architecture>.deb
 	cpack --config build/release/CPackConfig.cmake -G DEB -B build
 
 .PHONY: clean

@@ -1,4 +1,4 @@
-# bapi_assets(target module): the files of src/bapi/<module>/assets become part of the library; `asset(name)` of
+# bapi_assets(target module): the files of src/bapi/<module>/assets become part of the library; `<module>_asset(name)` of
 # <module>/assets.h gives their contents. A file that changes is embedded anew.
 function(bapi_assets target module)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${module}/assets/*)

@@ -7,6 +7,14 @@ find_package(yaml-cpp REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 
+# Optional: the server of `bapi dashboard`.
+find_package(PkgConfig)
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(HTTPLIB cpp-httplib)
+endif()
+set(HTTPLIB_DEFINITIONS "${HTTPLIB_CFLAGS_OTHER}")
+list(TRANSFORM HTTPLIB_DEFINITIONS REPLACE "^-D" "")
+
 # ccache where it is there; the two settings let it cache what uses precompiled headers.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

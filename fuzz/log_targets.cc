@@ -20,13 +20,13 @@ StudySpec small_study(Bytes& bytes) {
   spec.checkpoint = bytes.below(2) == 0 ? Checkpoint::kept : Checkpoint::none;
   spec.budget.limit = 20.0;
   spec.budget.meter =
-      std::vector{Meter::seconds, Meter::epochs, Meter::reported}[static_cast<std::size_t>(bytes.below(3))];
+      std::vector{Meter::accrued, Meter::epochs, Meter::reported}[static_cast<std::size_t>(bytes.below(3))];
   return spec;
 }
 
 Event any_fact(Bytes& bytes) {
   const auto trial = TrialId{bytes.below(6) - 1};
-  switch (bytes.below(7)) {
+  switch (bytes.below(8)) {
     case 0:
       return SegmentDone{.trial = trial};
     case 1:
@@ -36,10 +36,14 @@ Event any_fact(Bytes& bytes) {
     case 3:
       return Interrupted{.trial = trial, .reason = "interrupted"};
     case 4:
-      return Overhead{
-          .trial = trial, .kind = OverheadKind::repeat, .epoch = bytes.below(8) - 1, .cost = bytes.number()};
+      return Overhead{.trial = trial,
+                      .kind = bytes.below(2) == 0 ? OverheadKind::repeat : OverheadKind::unreported,
+                      .epoch = bytes.below(8) - 1,
+                      .cost = bytes.number()};
     case 5:
       return BudgetChanged{.total = bytes.number()};
+    case 6:
+      return TrialRetried{.trial = trial, .reason = "retried", .until = bytes.below(8) - 1};
     default:
       return Measured{.trial = trial, .measurement = {bytes.below(8) - 1, bytes.number(), bytes.number()}};
   }

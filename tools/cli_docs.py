@@ -7,29 +7,29 @@ import sys
 
 HEAD = """# The command line
 
-The text below is what the program says about itself (`bapi --help`, `bapi COMMAND --help`), written down by
-`tools/cli_docs.py`; a test keeps the two the same. [quickstart.md](quickstart.md) shows the commands at work,
+This page lists every command with its options. It repeats `bapi --help` and `bapi COMMAND --help` word for word
+(`tools/cli_docs.py` writes it). [quickstart.md](quickstart.md) shows the commands in use,
 [study-file.md](study-file.md) describes study files.
 
-- Results go to standard output, everything else (progress, notes, errors) to standard error.
-- Every listing takes `-f table`, `-f json` or `-f csv`. JSON and CSV have all digits; values are in the direction in
-  which the training program reports them. CSV has values as they are: a spreadsheet takes one that begins with `=`
-  for a formula.
-- While a study runs, every other command can be used on it. A second `run` or `resume` is refused with exit code 3.
-- On a terminal, `run` and `resume` draw a live view on standard error; `NO_COLOR` is respected. In a pipe, or with
-  `TERM=dumb`, they write a line per decision and per end of a segment instead; with `--quiet` nothing but the result.
+- Results go to standard output; progress, notes and errors go to standard error.
+- Every listing takes `-f table`, `-f json` or `-f csv`. JSON and CSV have all digits, and values as the training program
+  reported them. Spreadsheets take CSV values that begin with `=` for formulas.
+- All other commands work while a study runs. A second `run` or `resume` is refused with exit code 3.
+- On a terminal, `run` and `resume` show a [live view](quickstart.md#4-run) on standard error; `NO_COLOR` turns colours
+  off. In a pipe, or with `TERM=dumb`, they write one line per decision and per finished segment instead. With `--quiet`
+  they print only the result.
 
 | exit code | meaning |
 | ---: | --- |
 | 0 | done |
-| 1 | run failed: too many trials failed in a row, no trial ever reported, or `doctor` found something wrong |
+| 1 | run failed: too many trials failed in a row, no trial reported, or `doctor` found a problem |
 | 2 | wrong use or input: arguments, study file, a change that a study does not allow |
-| 3 | store unavailable: another controller runs the study, database damaged or from a newer version, disk full |
-| 70 | a bug in bapi |
+| 3 | store unavailable: study in use by another process, database damaged or from a newer version, disk full |
+| 70 | bug in bapi |
 | 130 | interrupted by Ctrl-C or SIGTERM; nothing is lost |
 
-A command whose reader leaves early (`bapi trials | head -1`) ends as if it had been read to the end. Results that cannot
-be written, to a full disk for example, are exit code 3.
+If the reader of a pipe leaves early (`bapi trials | head -1`), the exit code is the same as without the pipe. If results
+cannot be written, for example to a full disk, the exit code is 3.
 """
 
 

@@ -120,6 +120,8 @@ class Bench:
             helper.wait()
         self.stop(process)
         reports = self.ask("trials", "steady")[0]["epochs"]
+        if reports < 0.8 * self.rate * self.seconds:
+            sys.exit(f"{self.bapi} recorded {reports} reports in {self.seconds} s, expected {self.rate} per second")
         return [
             {"name": f"CPU at {self.rate} reports/s", "n": reports, "value": shares[0], "unit": "% of a core",
              "floor": shares[1]},

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <string>
 
+#include "bapi/base/error.h"
 #include "bapi/base/match.h"
+#include "bapi/policy/bohb.h"
+#include "bapi/policy/decision_event.h"
 #include "bapi/policy/full_runs.h"
 #include "bapi/policy/models.h"
 #include "bapi/policy/registry.h"
@@ -32,15 +35,14 @@ class Trainer {
   void obey(const Decision& decision) {
     std::visit(Match{[&](const Start& start) {
                        const TrialId id{std::ssize(history_.trials())};
-                       history_.apply(
-                           TrialStarted{.trial = id, .config = start.config, .until = start.until, .why = start.why});
+                       history_.apply(event_of(start, id));
                        train(id, start.until);
                      },
                      [&](const Resume& resume) {
-                       history_.apply(TrialResumed{.trial = resume.trial, .until = resume.until, .why = resume.why});
+                       history_.apply(event_of(resume));
                        train(resume.trial, resume.until);
                      },
-                     [&](const Stop& stop) { history_.apply(TrialStopped{.trial = stop.trial, .why = stop.why}); },
+                     [&](const Stop& stop) { history_.apply(event_of(stop)); },
                      [](const auto&) {}},
                decision);
   }
@@ -132,6 +134,7 @@ void add(const std::string& name, Body body) {
 
 void register_all() {
   const History many = history_of("bohb", 1000);
+  check(Bohb({.name = "bohb"}).model_data(many).has_value(), "bohb: no rung has enough results for a model");
   const double drawing = best_seconds(20, [&] {
     Rng rng(7);
     benchmark::DoNotOptimize(make_policy({.name = "random"})->ask(many, rng));

@@ -34,6 +34,8 @@ def measure_python(trials, file):
         reporting += time.perf_counter() - asked
         asking += asked - begin
         study.complete(segment.number)
+    if len(study.trials) != trials or any(trial.epochs != EPOCHS - 1 for trial in study.trials):
+        sys.exit(f"the study has other trials than the {trials} that were asked for and told")
     study.close()
     return {"ask": asking / trials, "report": reporting / (trials * (EPOCHS - 1))}
 

@@ -248,6 +248,7 @@ class Benchmark {
     for (int round = 0; round < kRounds; ++round) {
       SqliteStore store = SqliteStore::create(fresh_file(), spec_of_study());
       our_rates.push_back(n / seconds_of([&] { ours(store); }));
+      check(std::ssize(store.events(0)) == n, "not every event was written");
       RawLog log(fresh_file(), synchronous);
       raw_rates.push_back(n / seconds_of([&] { raw(log); }));
     }

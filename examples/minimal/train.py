@@ -12,8 +12,8 @@ checkpoint = pathlib.Path(os.environ["BAPI_CHECKPOINT_DIR"]) / "state.json"
 last_epoch = int(os.environ["BAPI_MAX_EPOCH"])
 
 draw = random.Random(0)
-points = [(draw.uniform(-1, 1), draw.uniform(-1, 1)) for _ in range(400)]
-data = [((1, x, y, x * x, y * y), x * x + y * y < 0.5) for x, y in points]
+points = [(draw.uniform(-1, 1), draw.uniform(-1, 1)) for _ in range(2000)]
+data = [((1, x, y, x * x, y * y), (x * x + y * y < 0.5) != (draw.random() < 0.05)) for x, y in points]  # 5 % are wrong
 
 state = {"epoch": 0, "weights": [0.0] * 5, "velocity": [0.0] * 5}
 if checkpoint.exists():
@@ -30,7 +30,7 @@ for epoch in range(state["epoch"] + 1, last_epoch + 1):
     state["weights"] = [w + v for w, v in zip(state["weights"], state["velocity"])]
     state["epoch"] = epoch
 
+    new = checkpoint.with_suffix(".new")
+    new.write_text(json.dumps(state))
+    new.rename(checkpoint)
     print("bapi:", json.dumps({"epoch": epoch, "loss": loss}), flush=True)
-    beside = checkpoint.with_suffix(".new")
-    beside.write_text(json.dumps(state))
-    beside.rename(checkpoint)

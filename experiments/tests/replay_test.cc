@@ -26,7 +26,7 @@ TEST(SumTree, FindsThePlaceThatAPlainLoopFinds) {
 Replay::Step numbered(int number) {
   return {.before = Eigen::VectorXd::Constant(2, number),
           .action = number % 3,
-          .reward = number,
+          .reward = static_cast<double>(number),
           .terminal = number % 2 == 0,
           .after = Eigen::VectorXd::Constant(2, number + 0.5)};
 }

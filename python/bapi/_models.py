@@ -91,6 +91,10 @@ class LearningCurveModel:
         return self._model
 
 
+def _paths(given: Union[None, Path, Sequence[Path]]) -> List[str]:
+    return [] if given is None else [os.fspath(path) for path in _one_or_more(given)]
+
+
 def _one_or_more(given: Any) -> List[Any]:
     return [given] if isinstance(given, (str, int, float, os.PathLike)) else list(given)
 
@@ -104,12 +108,15 @@ def simulate(
     workers: int = 1,
     policy_options: Optional[Mapping[str, Any]] = None,
     checkpoints: bool = True,
+    warm_start: Union[None, Path, Sequence[Path]] = None,
+    warm_start_budget: Union[str, float] = "20full",
 ) -> Dict[str, Any]:
     """Runs a policy against recorded learning curves in simulated time: what `bapi simulate -f json` prints.
 
-    `table` is a file (NAME.csv, NAME.bin), a study directory, or made-up curves ("synthetic:crossing,rows=100"). The
-    budget is in the table's unit of cost, or "20full": 20 times the mean cost of a full run. Without checkpoints a
-    resumed trial is trained, and paid, from the start again. `end` says why the run ended.
+    `table` is a file (NAME.csv, NAME.bin), a study directory, or synthetic curves ("synthetic:crossing,rows=100"). The
+    budget is in the table's unit of cost, or "20full": 20 times the mean cost of a full training. Without checkpoints a
+    resumed trial is trained and charged from epoch 1 again. `warm_start` names earlier studies, or tables on which the
+    policy bapi with a budget of `warm_start_budget` makes them. `end` says why the simulation ended.
 
     >>> result = simulate("synthetic:power-law,rows=50,epochs=20", "hyperband", budget="5full", seed=1)
     >>> result["spent"] <= result["budget"], result["trials"] > 5
@@ -123,6 +130,8 @@ def simulate(
         whole_number(seed, "seed"),
         whole_number(workers, "workers"),
         bool(checkpoints),
+        _paths(warm_start),
+        str(warm_start_budget),
     )
 
 
@@ -155,17 +164,20 @@ def compare(
     checkpoints: bool = True,
     charge_overhead: bool = False,
     overhead_from: Optional[Path] = None,
+    warm_start: Union[None, Path, Sequence[Path]] = None,
+    warm_start_budget: Union[str, float] = "20full",
     jobs: Optional[int] = None,
     out: Optional[Path] = None,
 ) -> Comparison:
     """Compares policies on recorded learning curves, as `bapi compare` does: ranks, tests, anytime curves.
 
     `tables` are named as for `simulate`, and may be directories of them; a policy may have options ("bapi:horizon=8")
-    and a label ("far=bapi:horizon=8"). Of everything there may be one or several. With `out`, finished runs are kept
+    and a label ("far=bapi:horizon=8"). Every argument may be one value or several. With `out`, results are kept
     there, and runs.csv, ranks.csv, curves.csv, report.html and its figures are written to it. `draw` configurations are
-    drawn from surrogate networks; without checkpoints a resumed trial is trained, and paid, from the start again.
-    Decisions cost the time that they take if `charge_overhead` is set, or reproducibly what they took in the comparison
-    that was written to the directory `overhead_from`, where a table's cost is in seconds.
+    drawn from surrogate networks; without checkpoints a resumed trial is trained and charged from epoch 1 again. On
+    tables whose cost is in seconds, `charge_overhead` charges decisions the time they take, and `overhead_from`
+    reproducibly the time they took in the comparison in that directory. With `warm_start`, as for `simulate`, every
+    policy is compared with its warm start, "bapi" with "bapi+from".
 
     >>> found = compare("synthetic:power-law,rows=30,epochs=9", ["random", "hyperband"], seeds=2, budgets="4full")
     >>> len(found.runs), sorted(row["policy"] for row in found.ranks)
@@ -174,6 +186,8 @@ def compare(
     given = _core.ComparisonInput(
         tables=[os.fspath(table) for table in _one_or_more(tables)],
         policies=_one_or_more(policies),
+        from_tables=_paths(warm_start),
+        from_budget=str(warm_start_budget),
         seeds=whole_number(seeds, "seeds"),
         budgets=[str(budget) for budget in _one_or_more(budgets)],
         workers=[whole_number(count, "workers") for count in _one_or_more(workers)],

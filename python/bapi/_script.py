@@ -1,4 +1,4 @@
-"""For training scripts that `bapi run` starts. Run by hand, nothing is reported and nothing is left behind."""
+"""For training scripts that `bapi run` starts. Run by hand, they report nothing and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -10,25 +10,36 @@ import shutil
 import tempfile
 from typing import Any, Dict, Optional
 
+from ._arguments import number, reported_value, whole_number
+
 
 def started_by_bapi() -> bool:
     """Whether `bapi run` has started this process."""
     return "BAPI_REPORT" in os.environ
 
 
-def report(epoch: int, *, cost: Optional[float] = None, **metrics: float) -> None:
-    """Reports an epoch: `bapi.report(3, accuracy=0.91)`. Does nothing when the script was started by hand.
+def report(epoch: int, value: Optional[float] = None, cost: Optional[float] = None, **metrics: float) -> str:
+    """Reports an epoch: `bapi.report(3, accuracy=0.91)` or, for the study's metric, `bapi.report(3, 0.91)`.
+
+    The arguments are those of `trial.report`. A script that `bapi run` has started is ended when its trial is to pause,
+    so the answer is always "continue". Started by hand, nothing is reported.
 
     >>> report(3, accuracy=0.91)
+    'continue'
+    >>> report(3, 0.91)
+    'continue'
     """
-    path = os.environ.get("BAPI_REPORT")
-    if path is None:
-        return
-    line: Dict[str, Any] = {"epoch": int(epoch)}
-    line.update({name: float(value) for name, value in metrics.items()})
+    line: Dict[str, Any] = {"epoch": whole_number(epoch, "epoch")}
+    metric = os.environ.get("BAPI_METRIC")
+    if value is not None or not metrics:
+        line[metric or "value"] = reported_value(metric, value, metrics)
+    line.update({name: number(other, name) for name, other in metrics.items()})
     if cost is not None:
-        line["cost"] = float(cost)
-    _append(path, line)
+        line["cost"] = number(cost, "cost")
+    path = os.environ.get("BAPI_REPORT")
+    if path is not None:
+        _append(path, line)
+    return "continue"
 
 
 def ready() -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import pathlib
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, Mapping, Optional, Protocol, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Protocol, Tuple
 
-from ._arguments import number, whole_number
+from . import _core
+from ._arguments import number, reported_value, whole_number
 
 
 class Channel(Protocol):
-    """Whoever writes reports to the log: the study of this process, or a pipe to the process that has it."""
+    """The writer of reports to the log: the study of this process, or a pipe to the process that has it."""
 
-    def report(self, trial: int, epoch: int, value: float, cost: Optional[float]) -> Tuple[str, int]: ...
+    def report(
+        self, trial: int, epoch: int, value: float, cost: Optional[float], others: Mapping[str, float]
+    ) -> Tuple[str, int]: ...
 
     def directory(self, trial: int) -> str: ...
 
@@ -28,17 +31,20 @@ class SegmentFields:
     last_payable: int
     budget_left: float
     seed: int
+    recent: List[float]
+    """The last reports of the trial, as many as `smooth` needs."""
 
 
 class Segment:
     """Epochs `from_epoch + 1` to `until` of one trial, to be trained by you.
 
     Load the model of `checkpoint_dir` if `from_epoch` is above 0, train epoch by epoch, save, and `report` every epoch:
-    the answer says whether to go on. `epochs` is the loop that follows the answers.
+    the answer says whether to continue. `epochs` is the loop that follows the answers.
     """
 
-    def __init__(self, channel: Channel, fields: SegmentFields, max_epochs: int) -> None:
+    def __init__(self, channel: Channel, fields: SegmentFields, max_epochs: int, metric: str) -> None:
         self._channel = channel
+        self._metric = metric
         self._fields = fields
         self._until = fields.until
         self._max_epochs = max_epochs
@@ -97,15 +103,25 @@ class Segment:
         """The last answer: "continue", "pause" or "stop"."""
         return self._advice
 
-    def report(self, epoch: int, value: float, cost: Optional[float] = None) -> str:
+    def report(
+        self, epoch: int, value: Optional[float] = None, cost: Optional[float] = None, **metrics: float
+    ) -> str:
         """Tells what an epoch came to, and returns "continue", "pause" or "stop".
+
+        `report(3, 0.91)` and, in a study with metric="accuracy", `report(3, accuracy=0.91)` are the same; other metrics
+        are kept too, and not tuned (`Trial.metrics`).
 
         The report is in the log when the call returns. Without `cost` a budget in seconds measures the time since the
         last report. A value that is not finite fails the trial.
         """
         price = None if cost is None else number(cost, "cost")
+        result = reported_value(self._metric, value, metrics)
         self._advice, self._until = self._channel.report(
-            self._fields.trial, whole_number(epoch, "epoch"), number(value, "value"), price
+            self._fields.trial,
+            whole_number(epoch, "epoch"),
+            result,
+            price,
+            {name: number(other, name) for name, other in metrics.items() if name != self._metric},
         )
         return self._advice
 
@@ -113,9 +129,12 @@ class Segment:
         """The epochs to be trained, until bapi says pause or stop.
 
         `start` is the last epoch that your checkpoint holds, if that is not `from_epoch`. One that is older is paid
-        for again; an epoch that was saved but not reported any more is trained again.
+        for again. A few epochs that were saved, but not reported any more, are left out of the curve.
         """
-        first = self._fields.from_epoch if start is None else min(whole_number(start, "start"), self._fields.from_epoch)
+        known = self._fields.from_epoch
+        first = known if start is None else whole_number(start, "start")
+        if first > known + _core.MOST_UNREPORTED:
+            first = known
         for epoch in range(first + 1, self._max_epochs + 1):
             if self._advice != "continue":
                 return

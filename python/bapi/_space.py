@@ -54,7 +54,7 @@ class Int:
 class Choice:
     """One of several values. Ordered ones are neighbours of each other; None: increasing numbers are ordered.
 
-    A plain list or tuple in a space means the same.
+    A plain list in a space means the same.
 
     >>> Choice(["sgd", "adam"])
     Choice(options=['sgd', 'adam'], ordered=None, when={})
@@ -71,6 +71,35 @@ class Choice:
 
 Domain = Union[Float, Int, Choice, Sequence[Scalar], Scalar]
 Space = Mapping[str, Domain]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _refuse_ambiguous(name: str, domain: Any) -> None:
+    """(1e-5, 0.1) is a range to some and two values to others."""
+    if isinstance(domain, tuple) and len(domain) == 2 and all(_is_number(value) for value in domain):
+        low, high = domain
+        kind = "Int" if isinstance(low, numbers.Integral) and isinstance(high, numbers.Integral) else "Float"
+        raise _core.InvalidInput(
+            f"space.{name}: found {domain!r}, which may be a range or two values; write bapi.{kind}({low!r}, {high!r}) "
+            f"for the range or the list [{low!r}, {high!r}] for the two values"
+        )
+
+
+def _from_scipy(name: str, domain: Any) -> Union[Float, Int]:
+    """A frozen distribution of scipy.stats between bounds: uniform, loguniform (reciprocal) or randint."""
+    kind = domain.dist.name
+    if kind not in ("uniform", "loguniform", "reciprocal", "randint"):
+        raise _core.InvalidInput(
+            f"space.{name}: found scipy's {kind}, expected uniform, loguniform or randint: bapi searches between bounds; "
+            "bapi.Float(low, high) has them"
+        )
+    low, high = domain.support()
+    if kind == "randint":
+        return Int(int(low), int(high))
+    return Float(float(low), float(high), log=kind != "uniform")
 
 
 def _conditions(name: str, when: Any) -> Dict[str, List[Any]]:
@@ -91,6 +120,9 @@ def space_parts(space: Space) -> List[Tuple[Any, ...]]:
     for name, domain in space.items():
         if not isinstance(name, str):
             raise _core.InvalidInput(f"space: found the name {name!r}, expected text")
+        _refuse_ambiguous(name, domain)
+        if hasattr(domain, "rvs") and hasattr(domain, "dist"):
+            domain = _from_scipy(name, domain)
         if isinstance(domain, (list, tuple, range)) or getattr(domain, "shape", ()) != ():
             domain = Choice(list(domain))
         if isinstance(domain, (Float, Int, Choice)):

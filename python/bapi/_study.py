@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import difflib
 import html
+import json
 import os
 import pathlib
 import tempfile
 import warnings
 import weakref
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from . import _core
-from ._arguments import number, whole_number
+from ._arguments import goal_of, number, whole_number
 from ._segment import Segment, SegmentFields, config_text
 from ._space import Space, space_parts
 from ._tables import Picture, Table, curve_svg, html_table
@@ -26,6 +29,10 @@ class DamagedStudyWarning(UserWarning):
     """The log of a study cannot be read to its end. The message names the event at which it stops."""
 
 
+class NoResult(_core.Error):
+    """A study was asked for its best result before any trial had reported a value."""
+
+
 @dataclass(frozen=True)
 class Best:
     """The best that a study has found so far."""
@@ -35,25 +42,45 @@ class Best:
     trial: int
     epoch: int
     checkpoint: Optional[pathlib.Path]
+    """The directory with the model; None if none was saved."""
+    checkpoint_epoch: Optional[int]
+    """The epoch that the model is of; None if that is not known."""
+    checkpoint_note: Optional[str]
+    """Why the model is not that of `epoch`, or what else is to be known of it."""
+    standard_error: Optional[float] = None
+    """Of `value`, where it is the mean of several trainings (`repeat`); None for a single one."""
+    trainings: int = 1
+    """How often the configuration was trained; `trial` is the best of them."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One configuration and its learning curve, as the log has it."""
+    """One configuration and its learning curve, as the log has it.
+
+    `values` and `costs` belong to the epochs in `reported`: 1, 2, 3, ... A program that was ended after it had saved an
+    epoch, and before it reported it, leaves that epoch out.
+    """
 
     number: int
     state: str
     config: Dict[str, Any]
+    reported: List[int]
     values: List[float]
     costs: List[float]
     spent: float
     failure: str
     why: str
+    metrics: Dict[str, List[Optional[float]]] = dataclasses.field(default_factory=dict)
+    """The other metrics of the reports, each with a value (or None) for every epoch in `reported`."""
+    counted: List[float] = dataclasses.field(default_factory=list)
+    """`values` as they count: with `smooth`, means of the last reports; otherwise the same."""
+    repeat_of: Optional[int] = None
+    """The trial whose configuration was trained again with another seed (`repeat`); None for a first training."""
 
     @property
     def epochs(self) -> int:
         """How many epochs were trained."""
-        return len(self.values)
+        return self.reported[-1] if self.reported else 0
 
     def _repr_html_(self) -> str:
         lines = [f"<b>trial {self.number}</b>: {self.state}, {html.escape(config_text(self.config))}"]
@@ -70,7 +97,7 @@ class Plan:
     """What the planner would train next within `budget`, of which `left` is not used.
 
     Every row of `runs` has trial (None: a new one), from, until, cost, predicted value with its 80 % band, expected
-    improvement and config; `outlook` is the best value to be expected after none, one, two, ... of the runs.
+    improvement and config; `outlook` is the best value to be expected after none, one, two, ... of them.
     """
 
     budget: float
@@ -80,10 +107,14 @@ class Plan:
 
     def __repr__(self) -> str:
         used = f"{self.budget - self.left:.4g} of {self.budget:.4g}"
-        return f"Plan({len(self.runs)} runs, {used})\n{self.runs}"
+        return f"Plan({len(self.runs)} trials, {used})\n{self.runs}"
 
     def _repr_html_(self) -> str:
         return html_table(self.runs)
+
+
+# What keys of a study file are called as arguments where their names are words of Python's own.
+_STUDY_KEYS = {"tries": "try", "warm_start": "from"}
 
 
 @dataclass(frozen=True)
@@ -94,17 +125,19 @@ class StudyOptions:
     budget: Budget
     max_epochs: int
     storage: Optional[Path] = None
-    goal: str = "maximize"
-    metric: str = "value"
-    workers: int = 1
+    goal: Optional[str] = None
+    direction: Optional[str] = None
+    metric: Union[str, Mapping[str, Any]] = "value"
+    workers: Optional[int] = None
     policy: str = "bapi"
     policy_options: Optional[Mapping[str, Any]] = None
     seed: int = 0
     deadline: Optional[Budget] = None
     min_epochs: int = 1
-    checkpoints: bool = True
+    checkpoints: Union[bool, Mapping[str, Any]] = True
     max_failures: int = 10
     grace: Budget = 2.0
+    more: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def among(cls, arguments: Mapping[str, Any]) -> "StudyOptions":
@@ -117,16 +150,62 @@ class StudyOptions:
         return study_root(self.storage)[0]
 
     def spec(self) -> "_core.Spec":
-        """The specification of the study, checked."""
-        given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        del given["storage"]
-        for name in ("max_epochs", "min_epochs", "workers", "seed", "max_failures"):
-            given[name] = whole_number(given[name], name)
-        given["name"] = study_root(self.storage)[1]
-        given["space"] = space_parts(self.space)
-        given["policy_options"] = dict(self.policy_options or {})
-        given["checkpoints"] = bool(self.checkpoints)
-        return _core.Spec(given)
+        """The specification of the study; the engine reads it as it reads a study file."""
+        file = {
+            "metric": self._metric(),
+            "budget": self.budget,
+            "epochs": {
+                "min": whole_number(self.min_epochs, "min_epochs"),
+                "max": whole_number(self.max_epochs, "max_epochs"),
+            },
+            **({} if self.workers is None else {"workers": whole_number(self.workers, "workers")}),
+            "seed": whole_number(self.seed, "seed"),
+            "checkpoint": "kept" if self.checkpoints else "none",
+            **({"checkpoints": dict(self.checkpoints)} if isinstance(self.checkpoints, Mapping) else {}),
+            "max_failures": whole_number(self.max_failures, "max_failures"),
+        }
+        optional = {"deadline": self.deadline, "grace": self.grace}
+        self._check_more({"name", "parameters", "policy", "workers", *file, *optional})
+        more = {_STUDY_KEYS.get(key, key): value for key, value in self.more.items()}
+        file.update({key: value for key, value in {**optional, **more}.items() if value is not None})
+        return _core.Spec(
+            name=study_root(self.storage)[1],
+            space=space_parts(self.space),
+            policy=self.policy,
+            policy_options=dict(self.policy_options or {}),
+            file="{" + ", ".join(f'"{key}": {_json(value, key)}' for key, value in file.items()) + "}",
+        )
+
+    def _metric(self) -> Dict[str, Any]:
+        """As a study file has it: the name, or a mapping with how values count."""
+        given = dict(self.metric) if isinstance(self.metric, Mapping) else {"name": self.metric}
+        if "goal" in given and (self.goal is not None or self.direction is not None):
+            raise _core.InvalidInput("found goal in metric and as an argument; give one")
+        return {"name": "value", **given, "goal": goal_of(given.get("goal", self.goal), self.direction)}
+
+    def _check_more(self, taken: Set[str]) -> None:
+        """Raises TypeError, as for any function, for a name that is no field of a study or has an argument of its own."""
+        arguments = {key: argument for argument, key in _STUDY_KEYS.items()}
+        allowed = {arguments.get(key, key) for key in _core.study_keys()} - taken
+        for name in self.more:
+            if name in allowed:
+                continue
+            own = {field.name for field in dataclasses.fields(self)} - {"more"}
+            near = difflib.get_close_matches(name, allowed | own, n=1)
+            raise TypeError(f"unexpected argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+
+
+def _json(value: Any, name: str) -> str:
+    """As the engine reads it; numpy's scalars are numbers, and paths are text."""
+
+    def plain(other: Any) -> Any:
+        if hasattr(other, "item"):
+            return other.item()
+        if hasattr(other, "__fspath__"):
+            return os.fspath(other)
+        raise _core.InvalidInput(f"{name}: found {other!r}, expected a number, text, True, False, a list or a dict")
+
+    return json.dumps(value, ensure_ascii=False, default=plain)
 
 
 def study_root(storage: Optional[Path]) -> Tuple[Optional[str], str]:
@@ -142,7 +221,7 @@ def study_root(storage: Optional[Path]) -> Tuple[Optional[str], str]:
 
 
 def _flat_prediction(run: Dict[str, Any]) -> Dict[str, Any]:
-    """A planned run with its prediction as columns: predicted, low, high."""
+    """A planned trial with its prediction as columns: predicted, low, high."""
     flat: Dict[str, Any] = {}
     for name, value in run.items():
         flat.update(
@@ -177,7 +256,7 @@ class Study:
     """A study for people with their own training loop: ask for a segment, train it, tell every epoch.
 
     With `storage` the study lives in a directory NAME.bapi, as those of the program `bapi` do: it can be looked at with
-    `bapi status`, and a study that exists goes on where it was. The arguments are those of `bapi.tune`. Until `close`
+    `bapi status`, and a study that exists continues where it was. The arguments are those of `bapi.tune`. Until `close`
     (or the end of a `with` block) no other process may drive it. A process forked from this one cannot use it.
 
     >>> from bapi import Float
@@ -196,17 +275,19 @@ class Study:
         budget: Budget,
         max_epochs: int,
         storage: Optional[Path] = None,
-        goal: str = "maximize",
-        metric: str = "value",
-        workers: int = 1,
+        goal: Optional[str] = None,
+        direction: Optional[str] = None,
+        metric: Union[str, Mapping[str, Any]] = "value",
+        workers: Optional[int] = None,
         policy: str = "bapi",
         policy_options: Optional[Mapping[str, Any]] = None,
         seed: int = 0,
         deadline: Optional[Budget] = None,
         min_epochs: int = 1,
-        checkpoints: bool = True,
+        checkpoints: Union[bool, Mapping[str, Any]] = True,
         max_failures: int = 10,
         grace: Budget = 2.0,
+        **more: Any,
     ) -> None:
         options = StudyOptions.among(locals())
         self._take(*_core.Study.drive(options.spec(), options.root))
@@ -233,18 +314,28 @@ class Study:
         There is none when the study has `finished`, or when as many segments as it has workers are out.
         """
         fields = self._core.ask()
-        return None if fields is None else Segment(self, SegmentFields(**fields), self._about["max_epochs"])
+        return None if fields is None else self._segment(fields)
 
-    def report(self, trial: int, epoch: int, value: float, cost: Optional[float] = None) -> Tuple[str, int]:
+    def _segment(self, fields: Dict[str, Any]) -> Segment:
+        return Segment(self, SegmentFields(**fields), self._about["max_epochs"], self._about["metric"])
+
+    def report(
+        self,
+        trial: int,
+        epoch: int,
+        value: float,
+        cost: Optional[float] = None,
+        others: Optional[Mapping[str, float]] = None,
+    ) -> Tuple[str, int]:
         """Tells an epoch of a trial that is out: (answer, end of the segment). `Segment.report` is the usual way."""
-        return self._core.report(trial, epoch, value, cost)
+        return self._core.report(trial, epoch, value, cost, dict(others or {}))
 
     def fail(self, trial: int, message: str) -> None:
         """The training of a trial that is out has crashed."""
         self._core.fail(trial, message)
 
     def complete(self, trial: int) -> None:
-        """The training of a trial that is out is over although epochs are left; it is not continued."""
+        """Ends the training of a trial that is out before its last epoch; it is not continued."""
         self._core.complete(trial)
 
     def charge(self, trial: int, cost: float) -> None:
@@ -272,6 +363,14 @@ class Study:
         curve = [number(value, "values") for value in values]
         prices = [1.0] * len(curve) if costs is None else [number(cost, "costs") for cost in costs]
         return self._core.adopt(dict(config), curve, prices, state, message)
+
+    def enqueue(self, config: Optional[Mapping[str, Any]] = None, **values: Any) -> None:
+        """Asks for a configuration to be tried next, for example `study.enqueue({"lr": 0.1})` or `enqueue(lr=0.1)`.
+
+        The next new trial takes these values instead of those that the policy proposes; what is not given is the
+        policy's. Also of a study that another process drives (`bapi.open_study`), if it is on disk.
+        """
+        self._core.enqueue({**(config or {}), **values})
 
     def directory(self, trial: int) -> str:
         """The directory of a trial; temporary for a study in memory."""
@@ -332,13 +431,33 @@ class Study:
         return self._core.progress()[0]
 
     @property
-    def best(self) -> Optional[Best]:
-        """The best value so far, with its configuration and checkpoint; None until something was reported."""
+    def best(self) -> Best:
+        """The best value so far, with its configuration and checkpoint. Raises NoResult until one was reported."""
         found = self._core.status()["best"]
         if found is None:
-            return None
+            raise NoResult(self._why_no_result())
         checkpoint = None if found["checkpoint"] is None else pathlib.Path(found["checkpoint"])
-        return Best(found["value"], found["config"], found["trial"], found["epoch"], checkpoint)
+        return Best(
+            found["value"],
+            found["config"],
+            found["trial"],
+            found["epoch"],
+            checkpoint,
+            found["checkpoint_epoch"],
+            found["checkpoint_note"],
+            found.get("standard_error"),
+            found.get("trainings", 1),
+        )
+
+    def _why_no_result(self) -> str:
+        failures = [trial for trial in self.trials if trial.state == "failed"]
+        if not failures:
+            return f"{self.name}: no trial has reported a value yet"
+        last = failures[-1]
+        return (
+            f"{self.name}: no trial has reported a value, and {len(failures)} failed; the last, trial {last.number}: "
+            f"{last.failure}"
+        )
 
     @property
     def trials(self) -> List[Trial]:
@@ -350,11 +469,19 @@ class Study:
         return Table(self._core.trials()).dataframe()
 
     def curves_dataframe(self) -> Any:
-        """One row per epoch of every trial: trial, epoch, value, cost. A list of dicts without pandas."""
+        """One row per epoch of every trial: trial, epoch, value, cost, metrics.NAME. A list of dicts without pandas."""
+        trials = self.trials
+        names = sorted({name for trial in trials for name in trial.metrics})
         return Table(
-            {"trial": trial.number, "epoch": i + 1, "value": value, "cost": trial.costs[i]}
-            for trial in self.trials
-            for i, value in enumerate(trial.values)
+            {
+                "trial": trial.number,
+                "epoch": epoch,
+                "value": trial.values[row],
+                "cost": trial.costs[row],
+                **{f"metrics.{name}": trial.metrics[name][row] if name in trial.metrics else None for name in names},
+            }
+            for trial in trials
+            for row, epoch in enumerate(trial.reported)
         ).dataframe()
 
     def ledger(self) -> Table:
@@ -374,13 +501,22 @@ class Study:
         return Table(self._core.explain(trial))
 
     def plot(self, kind: str = "curves") -> Picture:
-        """A picture: "curves" of all trials, "incumbent" (best value over budget), or "budget" by trial."""
+        """A picture: "curves" of all trials, "incumbent" (best value over budget), "budget" by trial, "slices" (results
+        over each parameter), "parallel" (configurations as lines), "cost" (against result), "importance", or
+        "metrics.NAME": another metric of the reports.
+        """
         return Picture(self._core.plot(kind))
 
-    def plan(self, horizon: Optional[int] = None) -> Plan:
-        """What the planner would train next with what is left, and what it expects of it.
+    def save_report(self, path: Path) -> pathlib.Path:
+        """Writes the page of `bapi dashboard` with the data of the study inside: one file that opens without a network."""
+        file = pathlib.Path(path)
+        file.write_text(self._core.html(planner=True), encoding="utf-8")
+        return file
 
-        `horizon` is the number of runs to look ahead, 1 to 16; by default that of the study's policy.
+    def plan(self, horizon: Optional[int] = None) -> Plan:
+        """What the planner would train next with the remaining budget, and what it expects of it.
+
+        `horizon` is the number of trials to look ahead, 1 to 16; by default that of the study's policy.
         """
         record = self._core.plan(None if horizon is None else whole_number(horizon, "horizon"))
         runs = Table(_flat_prediction(run) for run in record["runs"])
@@ -389,16 +525,16 @@ class Study:
     def what_if(self, budget: Budget) -> Table:
         """The best value to be expected with another total ("3h"; a number: seconds) or with more ("+1h").
 
-        What `bapi what-if -f json` prints, one row after each further run (of many every second, fourth, ...): runs,
+        What `bapi what-if -f json` prints, one row after each further trial (of many every second, fourth, ...): runs,
         budget (spent in total by then), best, and its 80 % band low to high. Ends when the budget does, or when further
-        runs add hardly anything; the last row is the budget that was asked for.
+        trials add hardly anything; the last row is the budget that was asked for.
         """
         return Table(self._core.what_if(str(budget)))
 
     def forecast(self, trial: int) -> Dict[str, Any]:
-        """How the curve of a trial is expected to go on: stop, cost_to_finish, chance_of_best, course with bands.
+        """How the curve of a trial is expected to continue: stop, cost_to_finish, chance_of_best, course with bands.
 
-        `rows` is what `bapi forecast STUDY TRIAL -f json` prints, the measured values beside the expected ones.
+        `rows` is what `bapi forecast STUDY TRIAL -f json` prints, the measured values next to the expected ones.
         """
         return self._core.forecast(trial)
 
@@ -424,7 +560,16 @@ class Study:
                 f"best {html.escape(self._about['metric'])} {best['value']:.4g}: trial {best['trial']}, "
                 f"epoch {best['epoch']}, {html.escape(config_text(best['config']))}"
             )
-        return "<br>".join(lines) + self._core.plot("curves")
+        return "<br>".join(lines) + _framed(self._core.html(planner=False))
+
+
+def _framed(page: str, height: int = 720) -> str:
+    """A page inside a notebook's cell: a document of its own, without access to the notebook."""
+    data = base64.b64encode(page.encode("utf-8")).decode("ascii")
+    return (
+        f'<iframe src="data:text/html;base64,{data}" sandbox="allow-scripts allow-downloads" title="bapi study" '
+        f'style="width: 100%; height: {height}px; border: 1px solid #ccc"></iframe>'
+    )
 
 
 def open_study(path: Path) -> Study:

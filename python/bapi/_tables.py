@@ -25,7 +25,7 @@ def html_table(rows: Iterable[Dict[str, Any]]) -> str:
     """The rows as an HTML table, columns in the order of the first row."""
     rows = list(rows)
     if not rows:
-        return "<i>nothing yet</i>"
+        return "<i>no rows</i>"
     head = "".join(f"<th>{html.escape(name)}</th>" for name in rows[0])
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(_cell_text(row[name]))}</td>" for name in rows[0]) + "</tr>" for row in rows
@@ -37,7 +37,7 @@ def text_table(rows: Iterable[Dict[str, Any]]) -> str:
     """The rows as lines of text, numbers to the right, columns in the order of the first row."""
     rows = list(rows)
     if not rows:
-        return "nothing yet"
+        return "no rows"
     columns = []
     for name in rows[0]:
         values = [row[name] for row in rows]
@@ -87,7 +87,7 @@ def _flattened(row: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def curve_svg(values: Sequence[float]) -> str:
-    """A small picture of a learning curve, its extremes written beside it."""
+    """A small picture of a learning curve, labelled with its extremes."""
     width, height, margin = 320, 90, 8
     low, high = min(values), max(values)
     across = (width - 2 * margin) / max(1, len(values) - 1)

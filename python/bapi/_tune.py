@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import Any, Callable, Mapping, Optional
+from typing import Any, Callable, Mapping, Optional, Tuple, Type, Union
 
 from . import _core
+from ._callbacks import Callbacks, Messenger
+from ._environment import variables_set
 from ._interrupt import on_ctrl_c
-from ._progress import Progress, progress_of
+from ._progress import progress_of
 from ._segment import Segment, failure_text
 from ._space import Space
 from ._study import Budget, Path, Study, StudyOptions
 
 
+Exceptions = Union[Type[BaseException], Tuple[Type[BaseException], ...]]
+
+
+class TrainingFailed(_core.Error):
+    """Training failed before any trial had reported an epoch, and there is no exception to raise: a worker died."""
+
+
 class TooManyFailures(_core.Error):
-    """So many trials have failed in a row that going on makes no sense. The message has the last failure."""
+    """So many trials have failed in a row that continuing makes no sense. The message has the last failure."""
 
 
 def tune(
@@ -24,41 +33,62 @@ def tune(
     space: Space,
     budget: Budget,
     max_epochs: int,
-    goal: str = "maximize",
+    goal: Optional[str] = None,
+    direction: Optional[str] = None,
     storage: Optional[Path] = None,
-    workers: int = 1,
-    metric: str = "value",
+    workers: Optional[int] = None,
+    metric: Union[str, Mapping[str, Any]] = "value",
     policy: str = "bapi",
     policy_options: Optional[Mapping[str, Any]] = None,
     seed: int = 0,
     deadline: Optional[Budget] = None,
     min_epochs: int = 1,
-    checkpoints: bool = True,
+    checkpoints: Union[bool, Mapping[str, Any]] = True,
     max_failures: int = 10,
     grace: Budget = 2.0,
+    catch: Exceptions = (),
     progress: Optional[bool] = None,
+    callbacks: Optional[Callbacks] = None,
+    **more: Any,
 ) -> Study:
     """Tunes `train` until the budget is spent, and returns the study.
 
     `train(trial)` is called once per segment: it loads the trial's checkpoint if there is one, trains epoch by epoch,
-    and reports each. An exception fails the trial, and the next one is tried; returning before the end of the segment
-    completes it where it stands.
+    and reports each. Returning before the end of the segment completes the trial where it stands. An exception fails the
+    trial, and the next one is tried; but until any trial has reported an epoch, it is raised: no trial fails, and the
+    same call continues once the function is fixed.
 
     budget: a total, "30m", "500 epochs", "12 usd" (then every report needs a cost), or seconds. In seconds it pays for
         the training, failed trials included, and for the time that decisions take.
     max_epochs: the length of a full training.
-    goal: "maximize" or "minimize" what is reported.
-    storage: the directory of the study, "NAME.bapi"; the same call goes on with a study that exists, and with another
+    goal: "maximize" (the default) or "minimize" what is reported; "max" and "min" will do. `direction` is another name
+        for it.
+    metric: what the reported value is called; or, for noisy trainings, a dict as in a study file:
+        {"name": "accuracy", "smooth": 3} counts the mean of the last three reports, {"of": "last"} counts a trial by its
+        last epoch instead of its best. `repeat=3` trains the finalists three times, with other seeds: `study.best` is
+        then by mean.
+    storage: the directory of the study, "NAME.bapi"; the same call continues a study that exists, and with another
         budget to that total. Without, the study is kept in memory.
-    workers: trials at a time. One trains in this process; more in processes of their own, started by "spawn": `train`
+    workers: trials at a time; by default one, or as many as `gpus` has places. One trains in this process; more in processes of their own, started by "spawn": `train`
         must then be a function at the top level of a module, and the script must have its
         `if __name__ == "__main__":`.
-    policy, policy_options: what decides; see `bapi.policies()`.
+    policy, policy_options: the policy to use, see `bapi.policies()`, and its options.
     deadline: wall clock after the study's first decision.
     checkpoints: False if `train` cannot continue; then every segment begins at epoch 1 and pays for it.
+        {"keep": "best 3", "final": True} bounds the disk space: of trials that have ended, the files of the best
+        three are kept; without "final", of these only the model of the best epoch.
     max_failures: failed trials in a row after which TooManyFailures is raised.
+    catch: exceptions, a class or a tuple of classes, that fail their trial even before the first report: `Exception` for
+        all of them.
     grace: time that workers get to reach their next report on Ctrl-C, and to end when the budget is spent.
     progress: whether to draw a progress bar; None: on terminals and in notebooks.
+    callbacks: functions that are told what happens, {"epoch": f, "best": g, "trial_end": h, "study_end": k}: each is
+        called with a `bapi.Notice`, in a thread of its own. An exception in one is a warning; the study continues.
+    tries: configurations to try first, [{"lr": 0.1}]; what a configuration leaves out is the policy's.
+    warm_start: earlier studies to learn from, "old.bapi" or several in a list: their best configurations are tried first,
+        and their curves are evidence with a weight that is learned. A study with another metric is given as
+        {"study": "old.bapi", "metric": "accuracy"}.
+    more: any other field of a study file that does not concern a training program, with the values it has there.
 
     Ctrl-C pauses the study and returns it; the same call resumes it.
 
@@ -74,28 +104,36 @@ def tune(
     if not callable(train):
         raise _core.InvalidInput(f"train: found {train!r}, expected a function that takes a trial")
     study = Study._driven(options)
-    display = progress_of(study, progress)
     try:
-        if workers == 1:
+        display = Messenger(study, progress_of(study, progress), callbacks)
+    except _core.InvalidInput:
+        study.close()
+        raise
+    try:
+        here = study._about["workers"] == 1
+        if here:
             ctrl_c = _CtrlC()
-            with on_ctrl_c(ctrl_c.press):
-                _train_here(study, train, display, ctrl_c)
+            with on_ctrl_c(ctrl_c.press), variables_set(_core.worker_environment(study._core, 0)):
+                _train_here(study, train, display, ctrl_c, catch)
         else:
             from ._workers import train_in_workers
 
-            end, reason = train_in_workers(study, train, display)
+            end, reason, error = train_in_workers(study, train, display, catch)
             if end == "interrupted":
                 raise KeyboardInterrupt
+            if end == "program failed":
+                raise error or TrainingFailed(reason)
             if end == "too many failures":
                 raise TooManyFailures(reason)
         display.finish()
-        if workers == 1 and study._core.gave_up():
+        if here and study._core.gave_up():
             raise TooManyFailures(study.reason)
     except KeyboardInterrupt:
         study._core.pause("interrupted")
         display.finish()
-        sys.stderr.write(f"bapi: {study.name} is paused, nothing is lost; the same call goes on with it\n")
+        sys.stderr.write(f"bapi: {study.name} is paused, nothing is lost; the same call continues it\n")
     finally:
+        display.stop()
         study.close()
     return study
 
@@ -117,13 +155,18 @@ class _CtrlC:
             raise KeyboardInterrupt
 
 
-def _train_here(study: Study, train: Callable[[Segment], Any], display: Progress, ctrl_c: _CtrlC) -> None:
+def _train_here(
+    study: Study, train: Callable[[Segment], Any], display: Messenger, ctrl_c: _CtrlC, catch: Exceptions
+) -> None:
     while (segment := study.ask()) is not None:
         segment._channel = _Watched(study, display, ctrl_c)
         try:
             train(segment)
         except Exception as error:
             if study._core.is_handed_out(segment.number):
+                if study._core.progress()[2] is None and not isinstance(error, catch):
+                    study._core.put_back(segment.number, failure_text(error))
+                    raise
                 study.fail(segment.number, failure_text(error))
         else:
             ctrl_c.check()
@@ -135,14 +178,16 @@ def _train_here(study: Study, train: Callable[[Segment], Any], display: Progress
 class _Watched:
     """The study, with its display. What an interrupted epoch came to is not told: it is trained again."""
 
-    def __init__(self, study: Study, display: Progress, ctrl_c: _CtrlC) -> None:
+    def __init__(self, study: Study, display: Messenger, ctrl_c: _CtrlC) -> None:
         self._study = study
         self._display = display
         self._ctrl_c = ctrl_c
 
-    def report(self, trial: int, epoch: int, value: float, cost: Optional[float]) -> Any:
+    def report(
+        self, trial: int, epoch: int, value: float, cost: Optional[float], others: Mapping[str, float]
+    ) -> Any:
         self._ctrl_c.check()
-        answer = self._study.report(trial, epoch, value, cost)
+        answer = self._study.report(trial, epoch, value, cost, others)
         self._display.update()
         return answer
 

@@ -6,19 +6,22 @@ The loop, its limits and its accounts are those of the engine; here processes ar
 from __future__ import annotations
 
 import contextlib
+import itertools
 import multiprocessing
 import os
 import pickle
 import signal
 import sys
 import time
+import traceback
 from dataclasses import dataclass
 from multiprocessing import connection, resource_tracker
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from . import _core
+from ._callbacks import Messenger
+from ._environment import variables_set
 from ._interrupt import on_ctrl_c
-from ._progress import Progress
 from ._segment import Segment, SegmentFields, failure_text
 from ._study import Study
 
@@ -30,6 +33,45 @@ class _Task:
     fields: SegmentFields
     directory: str
     max_epochs: int
+    metric: str
+    counts: Optional[Tuple[str, int, str]]
+    """How reports count: goal, smooth and of. None if no model is to be kept: the study is in memory."""
+
+
+class RemoteTraceback(Exception):
+    """Where an exception was raised in a worker: the cause of the exception that is raised here."""
+
+    def __init__(self, trace: str) -> None:
+        super().__init__(trace)
+
+    def __str__(self) -> str:
+        return f"\n{self.args[0]}"
+
+
+@dataclass(frozen=True)
+class _Raised:
+    """An exception on its way to the process that has the study."""
+
+    pickled: Optional[bytes]
+    text: str
+    trace: str
+
+    @staticmethod
+    def of(error: BaseException) -> "_Raised":
+        pickled = None
+        with contextlib.suppress(Exception):  # some can be sent and not be made again
+            pickled = pickle.dumps(error)
+            pickle.loads(pickled)
+        trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        return _Raised(pickled, failure_text(error), trace)
+
+    def error(self) -> BaseException:
+        error: BaseException = RuntimeError(self.text)
+        with contextlib.suppress(Exception):
+            if self.pickled is not None:
+                error = pickle.loads(self.pickled)
+        error.__cause__ = RemoteTraceback(self.trace)
+        return error
 
 
 @dataclass(frozen=True)
@@ -39,17 +81,28 @@ class _Message:
     kind: str
     sent: float
     parts: Tuple[Any, ...] = ()
+    error: Optional["_Raised"] = None
 
 
 class _Pipe:
     """The worker's side of a report: sent to the process that has the study, answered when it is in the log."""
 
-    def __init__(self, end: "connection.Connection", directory: str) -> None:
+    def __init__(self, end: "connection.Connection", task: _Task) -> None:
         self._end = end
-        self._directory = directory
+        self._directory = task.directory
+        self._known = task.fields.from_epoch
+        self._saver = None
+        if task.counts is not None:
+            self._saver = _core.BestModelSaver(task.directory, *task.counts, task.fields.recent)
 
-    def report(self, trial: int, epoch: int, value: float, cost: Optional[float]) -> Tuple[str, int]:
-        self._end.send(_Message("report", time.monotonic(), (epoch, value, cost)))
+    def report(
+        self, trial: int, epoch: int, value: float, cost: Optional[float], others: Mapping[str, float]
+    ) -> Tuple[str, int]:
+        done = time.monotonic()
+        if self._saver is not None and epoch > self._known:
+            self._saver.reported(epoch, value)
+            self._known = epoch
+        self._end.send(_Message("report", done, (epoch, value, cost, dict(others), time.monotonic() - done)))
         answer, until, message = self._end.recv()
         if answer == "error":
             raise _core.InvalidInput(message)
@@ -59,8 +112,9 @@ class _Pipe:
         return self._directory
 
 
-def _work(end: "connection.Connection", parent: int, train: Callable[[Segment], Any]) -> None:
+def _work(end: "connection.Connection", parent: int, train: Callable[[Segment], Any], catch: Any) -> None:
     """The life of a worker: a segment after the other, until there are no more."""
+    os.setsid()  # Ctrl-Z is for the process that has the study, too; its guardian stops everything else
     _core.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that has the study
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -69,13 +123,30 @@ def _work(end: "connection.Connection", parent: int, train: Callable[[Segment], 
         if task is None:
             return
         end.send(_Message("ready", time.monotonic()))
-        segment = Segment(_Pipe(end, task.directory), task.fields, task.max_epochs)
+        segment = Segment(_Pipe(end, task), task.fields, task.max_epochs, task.metric)
         try:
             train(segment)
         except Exception as error:
-            end.send(_Message("raised", time.monotonic(), (failure_text(error),)))
+            parts = (failure_text(error), isinstance(error, catch))
+            end.send(_Message("raised", time.monotonic(), parts, _Raised.of(error)))
         else:
             end.send(_Message("returned", time.monotonic()))
+
+
+@contextlib.contextmanager
+def _in_environment(variables: List[str]) -> Iterator[None]:
+    """Processes that are started here have these variables (NAME=value)."""
+    names = [variable.partition("=")[0] for variable in variables]
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(variable.partition("=")[::2] for variable in variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @contextlib.contextmanager
@@ -102,15 +173,25 @@ def _refuse_what_workers_cannot_import(train: Callable[[Segment], Any]) -> None:
 
 
 class _Worker:
-    def __init__(self, train: Callable[[Segment], Any]) -> None:
+    def __init__(
+        self,
+        number: int,
+        variables: Dict[str, str],
+        train: Callable[[Segment], Any],
+        catch: Any,
+        guard: "_core.WorkerGuard",
+    ) -> None:
+        self.number = number
         context = multiprocessing.get_context("spawn")
         self.end, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, os.getpid(), train), daemon=True)
+        self.process = context.Process(target=_work, args=(theirs, os.getpid(), train, catch), daemon=True)
         self.started = False  # it has said something
         self.killed = False
         try:
-            with _ctrl_c_blocked():
+            # What it imports may look at its variables already.
+            with _ctrl_c_blocked(), variables_set(variables), _in_environment(guard.marks()):
                 self.process.start()
+                guard.watch(self.process.pid)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise _core.InvalidInput(
                 f"workers: the training function cannot be sent to another process ({error}); "
@@ -132,10 +213,15 @@ class _Worker:
 class WorkerPool:
     """The workers of one study, as the engine's loop uses them."""
 
-    def __init__(self, study: Study, train: Callable[[Segment], Any]) -> None:
+    def __init__(self, study: Study, train: Callable[[Segment], Any], catch: Any = ()) -> None:
         self._study = study
         self._train = train
+        self._catch = catch
+        self.raised: Optional[_Raised] = None
+        """The first exception that no trial is to blame for."""
         self._workers: List[_Worker] = []
+        self.guard = _core.WorkerGuard(study._core)
+        """Ends what workers leave, and everything when this process is killed; stops all of it with this process."""
         self.interrupted = False
         """Ctrl-C was pressed."""
 
@@ -150,10 +236,17 @@ class WorkerPool:
         fields = SegmentFields(**record)
         worker = next((worker for worker in self._workers if worker.trial is None), None)
         if worker is None:
-            worker = _Worker(self._train)
+            taken = {worker.number for worker in self._workers}
+            number = next(number for number in itertools.count() if number not in taken)
+            variables = _core.worker_environment(self._study._core, number)
+            worker = _Worker(number, variables, self._train, self._catch, self.guard)
             self._workers.append(worker)
         worker.trial = fields.trial
-        worker.send(_Task(fields, self._study.directory(fields.trial), self._study._about["max_epochs"]))
+        about = self._study._about
+        counts = None if self._study.path is None else (about["goal"], about["smooth"], about["of"])
+        worker.send(
+            _Task(fields, self._study.directory(fields.trial), about["max_epochs"], about["metric"], counts)
+        )
 
     def answer(self, trial: int, answer: str, until: int, message: str) -> None:
         """Answers the last report of a trial; its worker may have died since."""
@@ -166,7 +259,7 @@ class WorkerPool:
         worker = self._worker_of(trial)
         if worker is not None:
             worker.killed = True
-            worker.process.kill()
+            self.guard.kill(worker.process.pid)
 
     def wait(self, seconds: float) -> List["_core.WorkerMessage"]:
         """What workers say within a time; at once if there is something."""
@@ -196,13 +289,15 @@ class WorkerPool:
             if worker.trial is None:
                 worker.send(None)
             else:
-                worker.process.kill()
+                self.guard.kill(worker.process.pid)
         for worker in self._workers:
-            worker.process.join(1.0)
-            if worker.process.is_alive():
+            if not connection.wait([worker.process.sentinel], 1.0):
+                self.guard.kill(worker.process.pid)
                 worker.process.kill()
-                worker.process.join()
+            self.guard.forget(worker.process.pid)
+            worker.process.join()
         self._workers.clear()
+        del self.guard  # its process ends now, even if somebody keeps the pool
 
     def _worker_of(self, trial: int) -> Optional[_Worker]:
         return next((worker for worker in self._workers if worker.trial == trial), None)
@@ -214,6 +309,8 @@ class WorkerPool:
                 message = worker.end.recv()
                 worker.started = True
                 trial, age = worker.trial, time.monotonic() - message.sent
+                if message.error is not None and self.raised is None and not message.parts[1]:
+                    self.raised = message.error
                 if message.kind in ("returned", "raised"):
                     worker.trial = None
                 if trial is not None:
@@ -222,6 +319,7 @@ class WorkerPool:
 
     def _remove(self, worker: _Worker) -> List["_core.WorkerMessage"]:
         """A worker that ended by itself has failed its trial; if it never came to train, every other one would."""
+        self.guard.forget(worker.process.pid)
         worker.process.join()
         self._workers.remove(worker)
         if not worker.started and not worker.killed:
@@ -235,12 +333,15 @@ class WorkerPool:
         return [_core.WorkerMessage.died(worker.trial, f"the worker process ended with {worker.how_it_ended()}")]
 
 
-def train_in_workers(study: Study, train: Callable[[Segment], Any], display: Progress) -> Tuple[str, str]:
-    """Runs the study to its end in as many processes as it has workers: how it ended, and why."""
+def train_in_workers(
+    study: Study, train: Callable[[Segment], Any], display: Messenger, catch: Any = ()
+) -> Tuple[str, str, Optional[BaseException]]:
+    """Runs the study to its end in as many processes as it has workers: how it ended, why, and what was raised."""
     _refuse_what_workers_cannot_import(train)
-    pool = WorkerPool(study, train)
+    pool = WorkerPool(study, train, catch)
     try:
         with on_ctrl_c(pool.interrupt):
-            return _core.tune_in_workers(study._core, pool, display.update)
+            end, reason = _core.tune_in_workers(study._core, pool, display.update)
+        return end, reason, pool.raised.error() if pool.raised is not None else None
     finally:
         pool.close()

@@ -60,13 +60,17 @@ py::dict run_simulation(const std::string& table,
                         const std::string& budget,
                         std::uint64_t seed,
                         int workers,
-                        bool checkpoints) {
+                        bool checkpoints,
+                        const std::vector<std::string>& from,
+                        const std::string& from_budget) {
   PolicySimulationOptions options{.table = table,
                                   .policy = {.name = policy},
                                   .budget = budget,
                                   .seed = seed,
                                   .workers = workers,
-                                  .checkpoint = checkpoints ? Checkpoint::kept : Checkpoint::none};
+                                  .checkpoint = checkpoints ? Checkpoint::kept : Checkpoint::none,
+                                  .from = from,
+                                  .from_budget = from_budget};
   for (const auto& [name, value] : policy_options) {
     const auto key = name.cast<std::string>();
     options.policy.options[key] = value_of(value, "policy_options." + key);
@@ -101,6 +105,8 @@ py::dict run_compare(const ComparisonInput& input, int jobs, const std::string& 
 
 ComparisonInput comparison_input(const std::vector<std::string>& tables,
                                  const std::vector<std::string>& policies,
+                                 const std::vector<std::string>& from,
+                                 const std::string& from_budget,
                                  int seeds,
                                  const std::vector<std::string>& budgets,
                                  const std::vector<int>& workers,
@@ -111,6 +117,8 @@ ComparisonInput comparison_input(const std::vector<std::string>& tables,
   using Charge = ComparisonInput::Charge;
   return {.tables = tables,
           .policies = policies,
+          .from = from,
+          .from_budget = from_budget,
           .seeds = seeds,
           .budgets = budgets,
           .workers = workers,
@@ -141,12 +149,16 @@ void bind_models(py::module_& module) {
              py::arg("budget"),
              py::arg("seed"),
              py::arg("workers"),
-             py::arg("checkpoints"));
+             py::arg("checkpoints"),
+             py::arg("from_tables"),
+             py::arg("from_budget"));
   py::class_<ComparisonInput>(module, "ComparisonInput")
       .def(py::init(&comparison_input),
            py::kw_only(),
            py::arg("tables"),
            py::arg("policies"),
+           py::arg("from_tables"),
+           py::arg("from_budget"),
            py::arg("seeds"),
            py::arg("budgets"),
            py::arg("workers"),

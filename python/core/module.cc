@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include "bapi/base/error.h"
+#include "bapi/study/curve.h"
 #include "bindings.h"
 
 namespace bapi::python {
@@ -34,6 +35,7 @@ PYBIND11_MODULE(_core, module) {
   using namespace bapi::python;
   module.doc() = "The engine of bapi. Use the package bapi; nothing here is meant to stay as it is.";
   module.attr("version") = BAPI_VERSION;
+  module.attr("MOST_UNREPORTED") = bapi::kMostUnreported;
   module.def("die_with_parent", [] { ::prctl(PR_SET_PDEATHSIG, SIGKILL); });
   bind_errors(module);
   bind_specification(module);

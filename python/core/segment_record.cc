@@ -1,5 +1,7 @@
 #include "segment_record.h"
 
+#include <pybind11/stl.h>
+
 #include "bapi/process/command.h"
 #include "convert.h"
 
@@ -16,6 +18,7 @@ py::dict segment_record(const StudySpec& spec, const Segment& segment) {
   record["last_payable"] = segment.max_epoch;
   record["budget_left"] = segment.budget_left;
   record["seed"] = trial_seed(spec, segment.trial);
+  record["recent"] = segment.recent;
   return record;
 }
 

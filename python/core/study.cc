@@ -1,15 +1,19 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include "bapi/base/clock.h"
 #include "bapi/base/error.h"
 #include "bapi/base/file.h"
 #include "bapi/base/match.h"
+#include "bapi/dashboard/html_report.h"
 #include "bapi/report/plots.h"
 #include "bapi/report/reasons.h"
 #include "bapi/report/summary.h"
 #include "bapi/report/text.h"
+#include "bapi/studies/clean.h"
 #include "bapi/studies/forecast.h"
 #include "bapi/studies/plan.h"
+#include "bapi/studies/provenance.h"
 #include "bapi/studies/what_if.h"
 #include "bapi/study/codec.h"
 #include "bapi/study/direction.h"
@@ -29,11 +33,15 @@ using Log = std::span<const StoredEvent>;
 using bapi::python::to_python;
 
 py::tuple drive(const StudySpec& spec, const std::optional<std::string>& root) {
+  const std::string python = std::string(Py_GetVersion()).substr(0, std::string_view(Py_GetVersion()).find(' '));
   std::vector<std::string> notes;
   std::unique_ptr<StudyHandle> handle;
   {
     const FreeGil free;
-    handle = StudyHandle::drive(spec, root ? std::optional<std::filesystem::path>(*root) : std::nullopt, notes);
+    StudySpec recorded = spec;
+    recorded.provenance = provenance_of(BAPI_VERSION, "");
+    recorded.provenance.python = python;
+    handle = StudyHandle::drive(recorded, root ? std::optional<std::filesystem::path>(*root) : std::nullopt, notes);
   }
   return py::make_tuple(std::move(handle), notes);
 }
@@ -43,24 +51,84 @@ py::object ask(StudyHandle& study) {
   std::optional<Segment> segment;
   {
     const FreeGil free;
-    segment = study.with_loop([](AskTell& loop) { return loop.ask(); });
+    segment = study.ask();
   }
   if (!segment) return py::none();
   return segment_record(study.spec(), *segment);
 }
 
 // (advice, until).
-py::tuple report(StudyHandle& study, std::int64_t trial, Epoch epoch, double value, std::optional<Cost> cost) {
+// {name: a list with a value for every reported epoch, None where the report did not have it}
+py::dict metrics_of(const Trial& trial) {
+  std::map<std::string, std::vector<std::optional<double>>> columns;
+  const std::span<const Measurement> points = trial.curve.points();
+  for (std::size_t row = 0; row < points.size(); ++row) {
+    const auto others = trial.others.find(points[row].epoch);
+    if (others == trial.others.end()) continue;
+    for (const auto& [name, value] : others->second) {
+      columns.try_emplace(name, points.size()).first->second[row] = value;
+    }
+  }
+  return py::cast(columns);
+}
+
+py::tuple report(StudyHandle& study,
+                 std::int64_t trial,
+                 Epoch epoch,
+                 double value,
+                 std::optional<Cost> cost,
+                 const OtherMetrics& others) {
   Advice advice = Advice::stop;
   Epoch until = 0;
   {
     const FreeGil free;
-    study.with_loop(
-        [&](AskTell& loop) { advice = loop.report(TrialId{trial}, {.epoch = epoch, .value = value, .cost = cost}); });
+    study.with_loop([&](AskTell& loop) {
+      advice = loop.report(TrialId{trial}, {.epoch = epoch, .value = value, .cost = cost, .others = others});
+    });
     study.with_history([&](const History& history) { until = history.trial(TrialId{trial}).asked_until; });
   }
   const std::string_view text = to_string(advice);
   return py::make_tuple(py::str(text.data(), text.size()), until);
+}
+
+// One dict per notice: event, trial, epoch, value, metrics, config, state, reason; None where there is nothing to say.
+py::list notices(StudyHandle& study) {
+  std::vector<Notice> taken;
+  std::vector<Config> configs;
+  {
+    const FreeGil free;
+    taken = study.take_notices();
+    study.with_history([&](const History& history) {
+      for (const Notice& notice : taken) {
+        configs.push_back(notice.trial ? history.trial(*notice.trial).config : Config{});
+      }
+    });
+  }
+  py::list list;
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    const Notice& notice = taken[i];
+    py::dict record;
+    record["event"] = std::string(word(notice.kind));
+    record["trial"] = notice.trial ? py::object(py::int_(index(*notice.trial))) : py::none();
+    record["epoch"] = notice.trial ? py::object(py::int_(notice.epoch)) : py::none();
+    record["value"] = notice.value ? py::object(py::float_(*notice.value)) : py::none();
+    record["metrics"] = py::cast(notice.others);
+    record["state"] = notice.state;
+    record["reason"] = notice.reason;
+    record["config"] = notice.trial ? py::object(to_python(configs[i], study.spec().space)) : py::none();
+    list.append(record);
+  }
+  return list;
+}
+
+void enqueue(StudyHandle& study, const py::dict& config) {
+  NamedValues given;
+  for (const auto& [name, value] : config) {
+    const auto key = name.cast<std::string>();
+    given[key] = value_of(value, key);
+  }
+  const FreeGil free;
+  study.enqueue(given);
 }
 
 std::int64_t adopt(StudyHandle& study,
@@ -69,7 +137,7 @@ std::int64_t adopt(StudyHandle& study,
                    const std::vector<double>& costs,
                    const std::string& end,
                    const std::string& message) {
-  require(values.size() == costs.size(), "a trial from outside has not as many costs as values");
+  require(values.size() == costs.size(), "costs: expected as many as there are values");
   OutsideTrial trial{.config = config_of(config, study.spec().space), .message = message};
   trial.end = end == "failed"   ? OutsideTrial::End::failed
               : end == "paused" ? OutsideTrial::End::paused
@@ -98,7 +166,7 @@ py::dict status(StudyHandle& study) {
     const FreeGil free;
     const Controller controller = study.controller();
     study.with_history([&](const History& history) {
-      record = status_record(history, controller, study.dir() ? best_checkpoint(*study.dir(), history) : "");
+      record = study.dir() ? status_of(*study.dir(), history, controller) : status_record(history, controller, {});
       record.emplace_back("reason", history.finish_reason());
     });
   }
@@ -122,6 +190,8 @@ py::dict about(StudyHandle& study) {
   record["name"] = spec.name;
   record["metric"] = spec.metric.name;
   record["goal"] = std::string(word(spec.metric.goal));
+  record["smooth"] = spec.metric.smooth;
+  record["of"] = std::string(word(spec.metric.of));
   record["unit"] = spec.budget.unit;
   record["min_epochs"] = spec.epochs.min;
   record["max_epochs"] = spec.epochs.max;
@@ -175,7 +245,7 @@ std::string spending_text(StudyHandle& study) {
   return study.with_history([](const History& history) {
     const BudgetSpec& unit = history.spec().budget;
     const Budget budget = history.budget();
-    const bool time = unit.meter == Meter::seconds && unit.unit == "s";
+    const bool time = unit.meter == Meter::accrued && unit.unit == "s";
     return (time ? short_duration(budget.spent()) : short_number(budget.spent())) + " of " +
            short_cost(budget.total(), unit);
   });
@@ -193,7 +263,7 @@ py::tuple progress(StudyHandle& study) {
       spent = history.budget().spent();
       total = history.budget().total();
       trials = history.trials().size();
-      if (history.incumbent()) best = history.in_user_units(history.trial(*history.incumbent()).curve.best());
+      if (const std::optional<Best> found = bapi::best(history)) best = found->value;
     });
   }
   return py::make_tuple(spent, total, best, trials);
@@ -215,18 +285,27 @@ py::dict trial_record(StudyHandle& study, std::int64_t number) {
       trial = history.trial(TrialId{number});
     });
   }
+  py::list reported;
   py::list values;
+  py::list counted;
   py::list costs;
-  for (const Measurement& m : trial->curve.points()) {
+  for (const Measurement& m : trial->curve.reports()) {
+    reported.append(m.epoch);
     values.append(oriented(m.value, study.spec().metric.goal));
     costs.append(m.cost);
   }
+  for (const Measurement& m : trial->curve.points()) counted.append(oriented(m.value, study.spec().metric.goal));
   py::dict record;
   record["number"] = number;
   record["state"] = std::string(to_string(shown_state(*trial, controller)));
   record["config"] = to_python(trial->config, study.spec().space);
+  record["reported"] = reported;
   record["values"] = values;
   record["costs"] = costs;
+  record["counted"] = counted;
+  const std::optional<RepeatPlace>& repeat = trial->assignment.repeat;
+  record["repeat_of"] = repeat ? py::object(py::int_(index(repeat->of))) : py::none();
+  record["metrics"] = metrics_of(*trial);
   record["spent"] = trial->spent();
   record["failure"] = trial->failure;
   record["why"] = in_brief(trial->why);
@@ -245,12 +324,13 @@ py::list listing(StudyHandle& study, Make make) {
 
 std::string plot(StudyHandle& study, const std::string& kind) {
   const FreeGil free;
-  return study.with_log([&](const History& history, std::span<const StoredEvent> events) {
-    if (kind == "curves") return plot_curves(history);
-    if (kind == "incumbent") return plot_incumbent(history, events);
-    if (kind == "budget") return plot_budget(history, events);
-    throw InvalidInput("plot: found \"" + kind + "\", expected \"curves\", \"incumbent\" or \"budget\"");
-  });
+  return study.with_log(
+      [&](const History& history, std::span<const StoredEvent> events) { return picture(kind, history, events); });
+}
+
+std::string html(StudyHandle& study, bool planner) {
+  const FreeGil free;
+  return html_report(study.view(), {.planner = planner}, SystemClock().now());
 }
 
 py::dict to_python(const Prediction& prediction) {
@@ -343,8 +423,16 @@ void bind_loop(py::class_<StudyHandle>& study) {
   using Text = const std::string&;
   study.def_static("drive", &drive, py::arg("spec"), py::arg("root"))
       .def("ask", &ask)
-      .def("report", &report, py::arg("trial"), py::arg("epoch"), py::arg("value"), py::arg("cost") = py::none())
+      .def("report",
+           &report,
+           py::arg("trial"),
+           py::arg("epoch"),
+           py::arg("value"),
+           py::arg("cost") = py::none(),
+           py::arg("others") = OtherMetrics{})
       .def("adopt", &adopt)
+      .def("enqueue", &enqueue)
+      .def("notices", &notices)
       .def("charge",
            on_loop<Number, Cost>([](AskTell& loop, Number trial, Cost cost) { loop.charge(TrialId{trial}, cost); }))
       .def("fail", on_loop<Number, Text>([](AskTell& loop, Number trial, Text why) { loop.fail(TrialId{trial}, why); }))
@@ -410,6 +498,7 @@ void bind_reading(py::class_<StudyHandle>& study) {
           },
           py::arg("trial") = py::none())
       .def("plot", &plot)
+      .def("html", &html, py::arg("planner"))
       .def("plan", &plan_of, py::arg("horizon") = py::none())
       .def("what_if", &what_if_rows, py::arg("budget"))
       .def("forecasts", &forecast_rows)

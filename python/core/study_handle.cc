@@ -1,23 +1,43 @@
 #include "study_handle.h"
 
 #include <fmt/format.h>
+#include <pybind11/pybind11.h>
 #include <unistd.h>
 
 #include "bapi/base/error.h"
 #include "bapi/policy/registry.h"
+#include "bapi/process/gpus.h"
 #include "bapi/store/memory_store.h"
+#include "bapi/store/patient_store.h"
 #include "bapi/store/sqlite_store.h"
+#include "bapi/studies/clean.h"
+#include "bapi/studies/earlier_studies.h"
+#include "bapi/studies/study_add.h"
 #include "bapi/studies/study_opening.h"
 #include "bapi/study/codec.h"
 #include "bapi/study/progress.h"
 
 namespace bapi::python {
 
-std::unique_ptr<StudyHandle> StudyHandle::drive(const StudySpec& spec,
+namespace py = pybind11;
+
+namespace {
+
+// That nobody has asked for; a study without callbacks keeps no more.
+constexpr std::size_t kMostNotices = 10000;
+
+}  // namespace
+
+std::unique_ptr<StudyHandle> StudyHandle::drive(const StudySpec& given,
                                                 const std::optional<std::filesystem::path>& root,
                                                 std::vector<std::string>& notes) {
-  if (!root) spec.validate();
+  StudySpec spec = with_workers_for_gpus(given, Machine::this_one());
+  gpus_of(spec, Machine::this_one());  // misses them before anything is made
   std::unique_ptr<Policy> policy = make_policy(spec.policy);
+  if (!root) {
+    spec.validate();
+    spec = with_earlier_studies(std::move(spec), std::nullopt, {});
+  }
   std::unique_ptr<StudyHandle> handle(new StudyHandle);
   handle->owner_ = ::getpid();
   History history(spec);
@@ -28,7 +48,8 @@ std::unique_ptr<StudyHandle> StudyHandle::drive(const StudySpec& spec,
     handle->lock_ = std::move(study.lock);
     auto store = std::make_unique<SqliteStore>(std::move(study.store));
     store->write_under(*handle->lock_);
-    handle->store_ = std::move(store);
+    handle->disk_ = std::move(store);
+    handle->store_ = handle->waiting_store();
     handle->events_ = std::move(study.events);
     history = std::move(study.history);
   } else {
@@ -37,9 +58,51 @@ std::unique_ptr<StudyHandle> StudyHandle::drive(const StudySpec& spec,
   handle->policy_ = std::move(policy);
   handle->session_ = std::make_unique<Session>(
       *handle->store_, *handle->policy_, handle->clock_, past_of(std::move(history), handle->events_));
-  handle->session_->listen([&events = handle->events_](const StoredEvent& stored) { events.push_back(stored); });
-  handle->loop_ = std::make_unique<AskTell>(*handle->session_, handle->clock_);
+  handle->news_.emplace(handle->session_->history());
+  handle->session_->listen([self = handle.get()](const StoredEvent& stored) {
+    self->events_.push_back(stored);
+    if (self->saw_) self->saw_(stored.event);
+    for (Notice& notice : self->news_->of(stored.event, self->session_->history())) {
+      if (self->notices_.size() < kMostNotices) self->notices_.push_back(std::move(notice));
+    }
+  });
+  if (root) handle->session_->serve(*handle->dir_);
+  handle->loop_ = std::make_unique<AskTell>(*handle->session_, handle->training_clock_);
+  if (root) {
+    handle->loop_->keep_models([&savers = handle->savers_](TrialId trial, const EpochResult& result) {
+      if (const auto saver = savers.find(trial); saver != savers.end()) {
+        saver->second.reported(result.epoch, result.value);
+      }
+    });
+  }
   return handle;
+}
+
+// While it waits, nothing is charged: a trial in this process waits in its call, workers are stopped. Ctrl-C ends it.
+std::unique_ptr<Store> StudyHandle::waiting_store() {
+  return std::make_unique<PatientStore>(*disk_,
+                                        Patience{.remark =
+                                                     [](const std::string& why) {
+                                                       const py::gil_scoped_acquire lock;
+                                                       if (PyErr_WarnEx(PyExc_RuntimeWarning, why.c_str(), 1) != 0)
+                                                         throw py::error_already_set();
+                                                     },
+                                                 .pause =
+                                                     [this] {
+                                                       training_clock_.stop();
+                                                       if (evaluator_) evaluator_->pause();
+                                                     },
+                                                 .go_on =
+                                                     [this] {
+                                                       training_clock_.go_on();
+                                                       if (evaluator_) evaluator_->go_on();
+                                                     },
+                                                 .interrupted =
+                                                     [] {
+                                                       const py::gil_scoped_acquire lock;
+                                                       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+                                                       return false;
+                                                     }});
 }
 
 std::unique_ptr<StudyHandle> StudyHandle::look(const std::string& text) {
@@ -57,12 +120,13 @@ StudyHandle::~StudyHandle() {
   [[maybe_unused]] const auto* session = session_.release();
   [[maybe_unused]] const auto* policy = policy_.release();
   [[maybe_unused]] const auto* store = store_.release();
+  [[maybe_unused]] const auto* disk = disk_.release();
 }
 
 void StudyHandle::check_process() const {
   if (owner_ == ::getpid()) return;
   throw Error(
-      fmt::format("this study was opened by process {}; a process forked from it cannot use it. Open it anew, or "
+      fmt::format("this study was opened by process {}; a process forked from it cannot use it. Open it again, or "
                   "start workers with the method \"spawn\"",
                   owner_));
 }
@@ -71,7 +135,7 @@ StudyHandle::Turn StudyHandle::take_turn() {
   check_process();
   Turn turn(mutex_);
   if (tuner_ && *tuner_ != std::this_thread::get_id()) {
-    throw Error("this study is being tuned by another thread; bapi.open_study looks at one on disk meanwhile");
+    throw Error("another thread is tuning this study; use bapi.open_study to read a study on disk meanwhile");
   }
   return turn;
 }
@@ -80,12 +144,42 @@ void StudyHandle::abandon() {
   if (owner_ != ::getpid()) lock_.reset();
 }
 
+std::optional<Segment> StudyHandle::ask() {
+  const Turn turn = take_turn();
+  std::optional<Segment> segment = loop().ask();
+  std::erase_if(savers_, [&](const auto& saver) { return !loop_->is_handed_out(saver.first); });
+  if (dir_ && spec().checkpoints.best > 0) {
+    std::set<TrialId> busy;
+    for (const auto& [trial, saver] : savers_) busy.insert(trial);
+    remove_rubbish(*dir_, rubbish_of(*dir_, history(), spec().checkpoints, busy));
+  }
+  if (segment && dir_) segment->from = continue_after(dir_->trial(segment->trial), segment->from);
+  if (segment && dir_) {
+    savers_.emplace(segment->trial, BestModelSaver(dir_->trial(segment->trial), spec().metric, segment->recent));
+  }
+  return segment;
+}
+
+std::vector<Notice> StudyHandle::take_notices() {
+  const Turn turn = take_turn();
+  return std::exchange(notices_, {});
+}
+
+void StudyHandle::enqueue(const NamedValues& given) {
+  const Turn turn = take_turn();
+  if (session_) {
+    session_->enqueue(wish_of(given, spec().space), "Python");
+  } else {
+    add_configuration(*dir_, given, "Python", [](const std::string&) {});
+  }
+}
+
 AskTell& StudyHandle::loop() {
-  require(loop_ != nullptr, "this study is only looked at; bapi.tune and bapi.Study go on with it");
+  require(loop_ != nullptr, "this study was opened for reading; use bapi.tune or bapi.Study to continue it");
   return *loop_;
 }
 
-TuneSummary StudyHandle::tune(WorkerPool& workers, const TuneOptions& options) {
+TuneSummary StudyHandle::tune(WorkerPool& workers, WorkerGuard& guard, const TuneOptions& options) {
   Turn turn = take_turn();
   loop();
   tuner_ = std::this_thread::get_id();
@@ -95,11 +189,27 @@ TuneSummary StudyHandle::tune(WorkerPool& workers, const TuneOptions& options) {
     ~Tuning() {
       const Turn last(study.mutex_);
       study.tuner_.reset();
+      study.evaluator_ = nullptr;
+      study.saw_ = {};
     }
   };
   const Tuning tuning{*this};
-  WorkerEvaluator evaluator(spec(), workers, clock_);
-  return bapi::tune(*session_, evaluator, clock_, options);
+  const TrainingClock training(clock_, guard.guardian());
+  GuardedWorkerEvaluator evaluator(spec(), workers, training, guard, [this](TrialId trial, Epoch done) {
+    return dir_ ? continue_after(dir_->trial(trial), done) : done;
+  });
+  evaluator_ = &evaluator;
+  std::optional<Cleaner> cleaner;
+  if (dir_) cleaner.emplace(*dir_, spec().checkpoints);
+  saw_ = [&](const Event& event) {
+    if (cleaner) cleaner->saw(event);
+  };
+  TuneOptions watched = options;
+  watched.observer = [&](const Session& session, const Evaluator& trained) {
+    if (cleaner) cleaner->clean(session.history(), trained.live());
+    if (options.observer) options.observer(session, trained);
+  };
+  return bapi::tune(*session_, evaluator, clock_, watched);
 }
 
 const History& StudyHandle::history() {
@@ -149,6 +259,7 @@ void StudyHandle::close() {
   const Turn turn = take_turn();
   if (!loop_) return;
   loop_->pause("closed");
+  if (dir_) remove_rubbish(*dir_, rubbish_of(*dir_, history(), spec().checkpoints));
   loop_.reset();
   session_.reset();
   policy_.reset();

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,9 +14,12 @@
 #include "bapi/control/tune.h"
 #include "bapi/control/worker_evaluator.h"
 #include "bapi/policy/policy.h"
+#include "bapi/process/guarded_workers.h"
+#include "bapi/store/snapshot.h"
 #include "bapi/store/store.h"
 #include "bapi/store/study_lock.h"
 #include "bapi/studies/study_view.h"
+#include "bapi/study/notices.h"
 
 namespace bapi::python {
 
@@ -25,7 +30,7 @@ class StudyHandle {
  public:
   // Drives the study in the directory `root`, a new one or the one that is there; without a root in memory alone.
   // `notes` gets what was changed in a study that exists.
-  static std::unique_ptr<StudyHandle> drive(const StudySpec& spec,
+  static std::unique_ptr<StudyHandle> drive(const StudySpec& given,
                                             const std::optional<std::filesystem::path>& root,
                                             std::vector<std::string>& notes);
   // Looks at the study that `text` names, as the program would.
@@ -41,6 +46,15 @@ class StudyHandle {
     const Turn turn = take_turn();
     return use(loop());
   }
+
+  // The next segment, if there is one: `AskTell::ask`.
+  std::optional<Segment> ask();
+
+  // What has happened since the last call, for callbacks.
+  std::vector<Notice> take_notices();
+
+  // Asks for a configuration to be tried next, also of a study that is only looked at.
+  void enqueue(const NamedValues& given);
 
   // The study as it stands now. Nothing is read twice: who drives a study has it in memory, who looks at one reads what
   // was written since.
@@ -60,7 +74,7 @@ class StudyHandle {
 
   // Runs the study to its end in workers. The callbacks of the loop, which are in the same thread, may read the study.
   // InvalidInput if it is only looked at.
-  TuneSummary tune(WorkerPool& workers, const TuneOptions& options);
+  TuneSummary tune(WorkerPool& workers, WorkerGuard& guard, const TuneOptions& options);
 
   const StudySpec& spec() const { return store_->spec(); }
   StudyView view();                // a copy, for everything that takes longer
@@ -80,17 +94,25 @@ class StudyHandle {
   AskTell& loop();
   const History& history();
   void read_on();
+  std::unique_ptr<Store> waiting_store();
 
   std::mutex mutex_;
   std::optional<std::thread::id> tuner_;  // the thread that is in `tune`
   int owner_ = 0;                         // process id
   SystemClock clock_;
+  StoppableClock training_clock_{clock_};  // without the time in which the log had no room
+  Evaluator* evaluator_ = nullptr;         // while it is in `tune`
+  std::function<void(const Event&)> saw_;  // the same: is told of every event
   std::optional<StudyDir> dir_;
   std::optional<StudyLock> lock_;
+  std::unique_ptr<Store> disk_;  // behind a store that waits while there is no room
   std::unique_ptr<Store> store_;
   std::unique_ptr<Policy> policy_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<AskTell> loop_;
+  std::map<TrialId, BestModelSaver> savers_;  // of trials that are handed out
+  std::optional<NoticeWriter> news_;
+  std::vector<Notice> notices_;      // that nobody has taken
   std::vector<StoredEvent> events_;  // as far as they were read or written
   std::optional<History> seen_;      // what they add up to while the study is only looked at
   std::optional<Damage> damage_;     // of the first event that was read and does not count

@@ -5,6 +5,9 @@
 
 #include "bapi/control/tune.h"
 #include "bapi/control/worker_evaluator.h"
+#include "bapi/process/gpus.h"
+#include "bapi/process/guarded_workers.h"
+#include "bapi/store/snapshot.h"
 #include "bindings.h"
 #include "segment_record.h"
 #include "study_handle.h"
@@ -59,6 +62,8 @@ const char* to_text(TuneEnd end) {
       return "interrupted";
     case TuneEnd::too_many_failures:
       return "too many failures";
+    case TuneEnd::program_failed:
+      return "program failed";
   }
   return "";
 }
@@ -66,16 +71,27 @@ const char* to_text(TuneEnd end) {
 // (how it ended, why). Nobody else has the study while the loop runs.
 py::tuple tune_in_workers(StudyHandle& study, const py::object& pool, const py::function& observe) {
   PythonWorkers workers(pool, study.spec());
+  auto& guard = pool.attr("guard").cast<WorkerGuard&>();
   TuneSummary summary;
   {
     const py::gil_scoped_release free;
-    summary =
-        study.tune(workers, {.interrupt = workers.interrupted(), .observer = [&](const Session&, const Evaluator&) {
-                               const py::gil_scoped_acquire lock;
-                               observe();
-                             }});
+    summary = study.tune(workers,
+                         guard,
+                         {.interrupt = workers.interrupted(),
+                          .observer =
+                              [&](const Session&, const Evaluator&) {
+                                const py::gil_scoped_acquire lock;
+                                observe();
+                              },
+                          .thought = TuneOptions::Thought::beside_the_loop});
   }
   return py::make_tuple(to_text(summary.end), summary.reason);
+}
+
+// The variables that the worker of this number gets: BAPI_WORKER, and which GPU is its own.
+std::map<std::string, std::string> variables_of_worker(StudyHandle& study, int worker) {
+  const Environment variables = worker_environment(worker, gpus_of(study.spec(), Machine::this_one()));
+  return {variables.begin(), variables.end()};
 }
 
 template <typename What>
@@ -90,14 +106,47 @@ void bind_workers(py::module_& module) {
   py::class_<WorkerMessage>(module, "WorkerMessage")
       .def_static("ready", [](Number trial, double age) { return message(trial, age, WorkerReady{}); })
       .def_static("report",
-                  [](Number trial, double age, Epoch epoch, double value, std::optional<Cost> cost) {
-                    return message(trial, age, WorkerReport{.epoch = epoch, .value = value, .cost = cost});
+                  [](Number trial,
+                     double age,
+                     Epoch epoch,
+                     double value,
+                     std::optional<Cost> cost,
+                     const OtherMetrics& others,
+                     double saving) {
+                    return message(
+                        trial,
+                        age,
+                        WorkerReport{.epoch = epoch, .value = value, .cost = cost, .others = others, .saving = saving});
                   })
       .def_static("returned", [](Number trial, double age) { return message(trial, age, WorkerReturned{}); })
-      .def_static(
-          "raised",
-          [](Number trial, double age, const std::string& why) { return message(trial, age, WorkerRaised{why}); })
+      .def_static("raised",
+                  [](Number trial, double age, const std::string& why, bool caught) {
+                    return message(trial, age, WorkerRaised{.message = why, .caught = caught});
+                  })
       .def_static("died", [](Number trial, const std::string& how) { return message(trial, 0.0, WorkerDied{how}); });
+  py::class_<BestModelSaver>(module, "BestModelSaver")
+      .def(py::init([](const std::string& directory,
+                       const std::string& goal,
+                       int smooth,
+                       const std::string& of,
+                       std::vector<double> recent) {
+             const Metric metric{
+                 .goal = value_named<Goal>(goal).value(), .smooth = smooth, .of = value_named<ValueOf>(of).value()};
+             return BestModelSaver(TrialDir{directory}, metric, std::move(recent));
+           }),
+           py::arg("directory"),
+           py::arg("goal"),
+           py::arg("smooth"),
+           py::arg("of"),
+           py::arg("recent"))
+      .def("reported", &BestModelSaver::reported, py::call_guard<py::gil_scoped_release>());
+  module.def("worker_environment", &variables_of_worker, py::arg("study"), py::arg("worker"));
+  py::class_<WorkerGuard>(module, "WorkerGuard")
+      .def(py::init([](const StudyHandle& study) { return std::make_unique<WorkerGuard>(study.spec()); }))
+      .def("marks", &WorkerGuard::marks)
+      .def("watch", &WorkerGuard::watch)
+      .def("kill", &WorkerGuard::kill)
+      .def("forget", &WorkerGuard::forget, py::call_guard<py::gil_scoped_release>());
   module.def("tune_in_workers", &tune_in_workers, py::arg("study"), py::arg("pool"), py::arg("observe"));
 }
 

@@ -60,6 +60,20 @@ def test_budget_search_on_a_data_frame(digits):
     assert "param_alpha" in results
 
 
+def test_budget_search_takes_scipy_distributions_and_jobs(digits):
+    from bapi.integrations.sklearn import BudgetSearchCV
+    from scipy import stats
+    from sklearn.base import clone
+    from sklearn.linear_model import SGDClassifier
+
+    x, _, y, _ = digits
+    space = {"alpha": stats.loguniform(1e-6, 1), "l1_ratio": stats.uniform(0, 1)}
+    one = BudgetSearchCV(SGDClassifier(random_state=0), space, budget="30 epochs", max_epochs=9, cv=2)
+    two = clone(one).set_params(n_jobs=2)
+    assert one.fit(x, y).best_params_ == two.fit(x, y).best_params_
+    assert 1e-6 <= two.best_params_["alpha"] <= 1 and two.best_score_ == one.best_score_
+
+
 def test_a_parameter_that_the_estimator_lacks_is_refused(digits):
     from bapi.integrations.sklearn import BudgetSearchCV
     from sklearn.linear_model import SGDClassifier

@@ -1,5 +1,6 @@
 """Asking and telling: the loop of people who have one."""
 
+import sqlite3
 import threading
 
 import pytest
@@ -49,12 +50,12 @@ def test_the_program_reads_what_python_wrote(tmp_path, program):
             (segment.checkpoint_dir / "model").write_text("weights")
             train(segment)
     interrupted = program("status", tmp_path / "half.bapi")
-    assert "the program that made it continues it" in interrupted and "bapi resume" not in interrupted
+    assert "run the program that created it again to continue" in interrupted and "bapi resume" not in interrupted
     for command in ["status", "best", "trials", "ledger", "plan", "forecast", "explain", "calibration"]:
         assert program(command, tmp_path / "mine.bapi")
     assert "hyperband" not in program("status", tmp_path / "mine.bapi")
     assert study.best.checkpoint.name == "checkpoint"
-    assert "run that again" in program("resume", tmp_path / "mine.bapi", "--budget", "200 epochs", expect=2)
+    assert "Run that program again" in program("resume", tmp_path / "mine.bapi", "--budget", "200 epochs", expect=2)
     assert study.status()["budget"]["total"] == 100
 
 
@@ -76,9 +77,17 @@ def test_a_study_goes_on_where_it_was(tmp_path):
 
 
 def test_another_space_is_refused(tmp_path):
-    study_of(storage=tmp_path / "s").close()
+    with study_of(storage=tmp_path / "s") as study:
+        train(study.ask())
     with pytest.raises(bapi.InvalidInput, match="created with different settings"):
         study_of(storage=tmp_path / "s", space={"lr": bapi.Float(1e-5, 1)})
+
+
+def test_a_study_without_a_report_is_made_anew_with_another_space(tmp_path):
+    with study_of(storage=tmp_path / "s") as study:
+        study.ask()
+    with study_of(storage=tmp_path / "s", space={"lr": bapi.Float(1e-5, 1)}) as study:
+        assert study.trials == [] and "starts over" in study.notes[0]
 
 
 def test_a_second_controller_is_refused(tmp_path):
@@ -91,10 +100,11 @@ def test_a_second_controller_is_refused(tmp_path):
 def test_a_study_that_is_looked_at_follows_the_log(tmp_path):
     with study_of(storage=tmp_path / "s") as study:
         looking = bapi.open_study(tmp_path / "s.bapi")
-        assert looking.best is None
+        with pytest.raises(bapi.NoResult, match="s: no trial has reported a value yet"):
+            looking.best
         train(study.ask())
         assert looking.best == study.best
-        with pytest.raises(bapi.InvalidInput, match="only looked at"):
+        with pytest.raises(bapi.InvalidInput, match="opened for reading"):
             looking.ask()
 
 
@@ -113,7 +123,7 @@ def test_reports_that_cannot_follow_are_refused():
     "epoch, value, cost, message",
     [
         (1.5, 0.5, None, "epoch: found 1.5, expected a whole number"),
-        (1, None, None, "value: found None, expected a number"),
+        (1, None, None, r"found no value, expected report\(epoch, value\)"),
         (1, "0.5", None, "value: found '0.5'"),
         (1, 0.5, "cheap", "cost: found 'cheap'"),
         (1, 0.5, -1, "0 or more"),
@@ -125,6 +135,28 @@ def test_reports_that_are_no_numbers_are_refused(epoch, value, cost, message):
     with pytest.raises(bapi.InvalidInput, match=message):
         segment.report(epoch, value, cost)
     assert study.trials[segment.number].values == []
+
+
+def test_a_report_names_the_metric_or_gives_its_value():
+    study = study_of(metric="accuracy", policy="random")
+    segment = study.ask()
+    segment.report(1, 0.5)
+    segment.report(2, accuracy=0.6, loss=3.0)
+    segment.report(3, value=0.7, loss=2.0)
+    assert study.trials[0].values == [0.5, 0.6, 0.7]
+    for wrong in ({"loss": 3.0}, {}):
+        with pytest.raises(bapi.InvalidInput, match=r"report\(epoch, accuracy=value\)"):
+            segment.report(4, **wrong)
+    with pytest.raises(bapi.InvalidInput, match="found value=0.1 and accuracy=0.2, expected one"):
+        segment.report(4, 0.1, accuracy=0.2)
+
+
+def test_the_best_of_failures_names_the_last():
+    study = study_of(policy="random")
+    for _ in range(2):
+        study.fail(study.ask().number, "out of memory")
+    with pytest.raises(bapi.NoResult, match="no trial has reported a value, and 2 failed; the last, trial 1: out of mem"):
+        study.best
 
 
 def test_a_value_that_is_not_finite_fails_the_trial():
@@ -241,3 +273,18 @@ def test_what_a_trial_cost_besides_its_epochs_is_charged():
     segment.report(1, 0.5, cost=2.0)
     assert study.spent == 3.5
     assert {row["kind"]: row["cost"] for row in study.ledger()} == {"start-up": 1.5, "epoch": 2.0}
+
+
+def test_a_log_that_cannot_be_written_is_waited_for(tmp_path):
+    study = study_of(storage=tmp_path / "s.bapi", budget="60s")
+    segment = study.ask()
+    other = sqlite3.connect(tmp_path / "s.bapi" / "study.db", check_same_thread=False, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(8, lambda: other.execute("COMMIT"))  # SQLite itself waits for five seconds
+    release.start()
+    with pytest.warns(RuntimeWarning, match="training is paused, trying again"):
+        segment.report(1, 0.5)
+    release.join()
+    other.close()
+    assert study.trials[0].values == [0.5]
+    assert study.spent < 7  # it trained in none of them, but SQLite does not say before that it waits

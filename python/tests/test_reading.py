@@ -1,9 +1,11 @@
 """What can be read off a study, and the models on their own."""
 
+import base64
 import fcntl
 import json
 import os
 import pty
+import re
 import sqlite3
 import struct
 import subprocess
@@ -137,7 +139,14 @@ def test_pictures_and_notebooks(study, tmp_path):
         assert study.plot(kind).save(tmp_path / "x.svg").read_text().startswith("<svg")
     with pytest.raises(bapi.InvalidInput, match="curves"):
         study.plot("pie")
-    assert "<svg" in study._repr_html_() and "accuracy" in study._repr_html_()
+    shown = study._repr_html_()
+    assert "accuracy" in shown and 'sandbox="allow-scripts' in shown
+    page = base64.b64decode(re.search(r"base64,([^\"]+)", shown).group(1)).decode()
+    report = study.save_report(tmp_path / "report.html").read_text()
+    for text in (page, report):
+        data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL).group(1))
+        assert data["answers"]["studies/study"]["best"]["value"] == study.best.value
+    assert data["answers"]["studies/study/plan"]["trouble"] is None
     assert "<polyline" in study.trials[0]._repr_html_() and "lr=" in study.trials[0]._repr_html_()
     assert "<table>" in study.plan()._repr_html_() or not study.plan().runs
     assert "150" in repr(study)

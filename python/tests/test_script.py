@@ -1,6 +1,9 @@
 """Training scripts: under `bapi run`, and by hand."""
 
+import inspect
 import json
+
+import pytest
 
 import bapi
 
@@ -50,3 +53,27 @@ def test_under_bapi_run_the_script_gets_its_configuration_and_reports(run_script
     assert study.spent == 30
     best = json.loads(program("best", "scripted", "-f", "json"))
     assert best["value"] == study.best.value and best["config"] == study.best.config
+
+
+def test_the_module_reports_as_a_trial_does(tmp_path, monkeypatch):
+    monkeypatch.setenv("BAPI_REPORT", str(tmp_path / "report"))
+    monkeypatch.setenv("BAPI_METRIC", "accuracy")
+    assert bapi.report(1, 0.5) == "continue"
+    bapi.report(2, accuracy=0.6, loss=3)
+    bapi.report(3, 0.7, 1.5, loss=2)
+    lines = [json.loads(line) for line in (tmp_path / "report").read_text().splitlines()]
+    assert lines == [
+        {"epoch": 1, "accuracy": 0.5},
+        {"epoch": 2, "accuracy": 0.6, "loss": 3.0},
+        {"epoch": 3, "accuracy": 0.7, "loss": 2.0, "cost": 1.5},
+    ]
+    with pytest.raises(bapi.InvalidInput, match=r"expected report\(epoch, value\) or report\(epoch, accuracy=value\)"):
+        bapi.report(4)
+    with pytest.raises(bapi.InvalidInput, match="expected one"):
+        bapi.report(4, 0.5, accuracy=0.5)
+
+
+def test_both_reports_take_the_same_arguments():
+    module = list(inspect.signature(bapi.report).parameters.values())
+    trial = list(inspect.signature(bapi.Segment.report).parameters.values())[1:]
+    assert module == trial

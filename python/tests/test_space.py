@@ -1,5 +1,7 @@
 """Spaces: what can be said, and what is refused."""
 
+import re
+
 import pytest
 
 import bapi
@@ -19,11 +21,11 @@ def test_values_have_the_types_of_their_domains():
 
 
 def test_choices_keep_their_types():
-    study = ask({"flag": [True, False], "size": [32, 64, 128], "rate": (0.1, 0.5)})
+    study = ask({"flag": [True, False], "size": [32, 64, 128], "rate": (0.1, 0.5, 0.9)})
     config = study.ask().config
     assert isinstance(config["flag"], bool)
     assert config["size"] in (32, 64, 128) and isinstance(config["size"], int)
-    assert config["rate"] in (0.1, 0.5)
+    assert config["rate"] in (0.1, 0.5, 0.9)
 
 
 def test_a_conditional_parameter_appears_only_where_it_applies():
@@ -56,6 +58,8 @@ def test_a_conditional_parameter_appears_only_where_it_applies():
         ({"x": {"min": 0, "max": 1}}, "expected bapi.Float"),
         ({"x": bapi.Float}, "expected bapi.Float"),
         ([bapi.Float(0, 1)], "expected a dict"),
+        ({"x": (1e-5, 0.1)}, r"write bapi.Float\(1e-05, 0.1\) for the range or the list \[1e-05, 0.1\]"),
+        ({"x": (16, 256)}, r"space.x: found \(16, 256\), which may be a range or two values; write bapi.Int\(16, 256\)"),
     ],
 )
 def test_what_is_wrong_with_a_space_is_said(space, message):
@@ -68,7 +72,7 @@ def test_what_is_wrong_with_a_space_is_said(space, message):
     [
         ({"max_epochs": 2.5}, "max_epochs: found 2.5, expected a whole number"),
         ({"max_epochs": "ten"}, "max_epochs: found 'ten'"),
-        ({"workers": None}, "workers: found None"),
+        ({"workers": "two"}, "workers: found 'two'"),
         ({"seed": -1}, "seed"),
         ({"budget": None}, "budget"),
         ({"storage": ""}, "storage"),
@@ -78,6 +82,74 @@ def test_what_is_wrong_with_a_space_is_said(space, message):
 def test_what_is_wrong_with_an_argument_is_said(wrong, message):
     with pytest.raises(bapi.InvalidInput, match=message):
         bapi.Study(**{"space": {"x": bapi.Float(0, 1)}, "budget": "10 epochs", "max_epochs": 3, **wrong})
+
+
+def test_pairs_that_cannot_be_ranges_are_choices():
+    config = ask({"flag": (True, False), "opt": ("sgd", "adam"), "n": [16, 256]}).ask().config
+    assert config["flag"] in (True, False) and config["opt"] in ("sgd", "adam") and config["n"] in (16, 256)
+
+
+@pytest.mark.parametrize(
+    "arguments, goal",
+    [
+        ({}, "maximize"),
+        ({"goal": "min"}, "minimize"),
+        ({"goal": "max"}, "maximize"),
+        ({"direction": "minimize"}, "minimize"),
+        ({"goal": "min", "direction": "minimize"}, "minimize"),
+    ],
+)
+def test_goal_and_direction_say_what_is_better(arguments, goal):
+    study = ask({"x": bapi.Float(0, 1)}, **arguments)
+    segment = study.ask()
+    for epoch, value in enumerate((0.3, 0.1, 0.2), start=1):
+        segment.report(epoch, value)
+    assert study.best.value == (0.3 if goal == "maximize" else 0.1)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"goal": "win"}, "goal: found 'win', expected \"maximize\" or \"minimize\""),
+        ({"direction": "down"}, "direction: found 'down'"),
+        ({"goal": "max", "direction": "minimize"}, "give one"),
+    ],
+)
+def test_a_goal_that_cannot_be_meant_is_refused(arguments, message):
+    with pytest.raises(bapi.InvalidInput, match=message):
+        ask({"x": bapi.Float(0, 1)}, **arguments)
+
+
+def test_distributions_of_scipy_are_ranges():
+    stats = pytest.importorskip("scipy.stats")
+    study = ask({"lr": stats.loguniform(1e-4, 1), "p": stats.uniform(0.25, 0.5), "n": stats.randint(2, 5)})
+    by_name = {param["name"]: param for param in study._core.space()}
+    config = study.ask().config
+    assert 1e-4 <= config["lr"] <= 1 and 0.25 <= config["p"] <= 0.75 and config["n"] in (2, 3, 4)
+    assert set(by_name) == {"lr", "p", "n"}
+    with pytest.raises(bapi.InvalidInput, match="space.x: found scipy's norm, expected uniform, loguniform or randint"):
+        ask({"x": stats.norm(0, 1)})
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ({"worker": 2}, "unexpected argument 'worker'; did you mean 'workers'?"),
+        ({"env": {"A": "1"}}, "unexpected argument 'env'"),  # of training programs
+        ({"epochs": 3}, "unexpected argument 'epochs'"),  # max_epochs and min_epochs say it
+    ],
+)
+def test_an_argument_that_is_no_field_of_a_study_is_a_type_error(wrong, message):
+    with pytest.raises(TypeError, match=re.escape(message)):
+        bapi.Study(space={"x": bapi.Float(0, 1)}, budget="10 epochs", max_epochs=3, **wrong)
+
+
+def test_durations_are_numbers_of_any_kind_or_text():
+    numpy = pytest.importorskip("numpy")
+    for deadline in (90, 90.0, "90s", "1m30s", numpy.float32(90), numpy.int64(90)):
+        bapi.Study(space={"x": bapi.Float(0, 1)}, budget="10 epochs", max_epochs=3, deadline=deadline, grace=1e-5)
+    with pytest.raises(bapi.InvalidInput, match="^deadline: found .*expected a duration"):
+        bapi.Study(space={"x": bapi.Float(0, 1)}, budget="10 epochs", max_epochs=3, deadline=-1)
 
 
 def test_ranges_and_arrays_are_choices():

@@ -60,7 +60,7 @@ def test_a_study_is_the_same_twice():
 
 def test_exceptions_fail_the_trial_and_the_study_goes_on():
     def fails_often(trial):
-        if trial.number % 2 == 0:
+        if trial.number % 2 == 1:
             raise RuntimeError("no memory left")
         train(trial)
 
@@ -75,7 +75,52 @@ def test_too_many_failures_in_a_row_are_an_error():
         raise RuntimeError("no such file")
 
     with pytest.raises(bapi.TooManyFailures, match="no such file"):
-        bapi.tune(fails, max_failures=3, **LOOP)
+        bapi.tune(fails, max_failures=3, catch=Exception, **LOOP)
+
+
+def test_an_exception_before_the_first_report_is_raised_and_fails_no_trial(tmp_path):
+    def fails(trial):
+        raise ZeroDivisionError("a mistake of mine")
+
+    with pytest.raises(ZeroDivisionError, match="a mistake of mine") as raised:
+        bapi.tune(fails, storage=tmp_path / "s", **LOOP)
+    assert raised.traceback[-1].name == "fails"
+    study = bapi.open_study(tmp_path / "s.bapi")
+    assert [trial.state for trial in study.trials] == ["interrupted"]
+    config = study.trials[0].config
+    study = bapi.tune(train, storage=tmp_path / "s", **LOOP)
+    assert study.trials[0].config == config and study.spent == 200
+    assert "failed" not in {trial.state for trial in study.trials}
+
+
+def test_expected_exceptions_fail_their_trial_from_the_start():
+    def fails_at_first(trial):
+        if trial.number < 2:
+            raise MemoryError("too large")
+        train(trial)
+
+    study = bapi.tune(fails_at_first, catch=MemoryError, **LOOP)
+    assert [trial.state for trial in study.trials][:2] == ["failed", "failed"]
+    with pytest.raises(MemoryError):
+        bapi.tune(fails_at_first, catch=(ValueError, KeyError), **LOOP)
+
+
+def test_an_epoch_that_was_saved_and_not_reported_is_a_gap(tmp_path):
+    def interrupted(trial):
+        for epoch in trial.epochs(saved_epoch(trial)):
+            (trial.checkpoint_dir / "epoch").write_text(str(epoch))
+            if epoch == 4 and trial.number == 0 and trial.from_epoch == 0:
+                os.kill(os.getpid(), signal.SIGINT)
+            trial.report(epoch, quality(trial.config, epoch))
+
+    loop = {**LOOP, "policy": "random"}
+    assert bapi.tune(interrupted, storage=tmp_path / "s", **loop).spent == 3
+    study = bapi.tune(interrupted, storage=tmp_path / "s", **loop)
+    first = study.trials[0]
+    assert first.reported[:5] == [1, 2, 3, 5, 6] and first.epochs == first.reported[-1]
+    assert study.spent == 200, "with the epoch that was not reported"
+    assert [row["epoch"] for row in study.ledger() if row["kind"] == "unreported"] == [4]
+    assert not any(trial.state == "failed" for trial in study.trials)
 
 
 def test_returning_early_completes_the_trial():
@@ -245,7 +290,7 @@ import os
 import bapi
 
 def train(trial):
-    if trial.number == 1:
+    if trial.number == 4:
         os._exit(3)
     for epoch in trial.epochs():
         trial.report(epoch, 0.5)
@@ -253,9 +298,46 @@ def train(trial):
 if __name__ == "__main__":
     study = bapi.tune(train, space={"lr": bapi.Float(0, 1)}, budget="60 epochs", max_epochs=9, storage="s.bapi",
                       workers=2, policy="random")
-    print(study.state, study.trials[1].failure)
+    print(study.state, study.trials[4].failure)
 """
     assert "finished the worker process ended with exit code 3" in run_script(script)
+
+
+def test_a_worker_that_dies_after_a_report_is_replaced_once(run_script, tmp_path):
+    script = """
+import os
+import bapi
+
+def train(trial):
+    for epoch in trial.epochs():
+        if epoch == 3 and trial.from_epoch == 0:
+            os._exit(3)
+        trial.report(epoch, 0.5)
+
+if __name__ == "__main__":
+    study = bapi.tune(train, space={"lr": bapi.Float(0, 1)}, budget="36 epochs", max_epochs=9, storage="s.bapi",
+                      workers=2, policy="random")
+    print(study.state, {trial.state for trial in study.trials})
+"""
+    assert "finished {'completed'}" in run_script(script)
+
+
+def test_an_exception_in_a_worker_before_the_first_report_is_raised_with_its_traceback(run_script, tmp_path):
+    script = """
+import bapi
+
+def train(trial):
+    raise KeyError("mine")
+
+if __name__ == "__main__":
+    try:
+        bapi.tune(train, space={"lr": bapi.Float(0, 1)}, budget="8 epochs", max_epochs=2, workers=2, storage="s.bapi")
+    except KeyError as error:
+        print("raised", error, 'raise KeyError("mine")' in str(error.__cause__))
+    print([trial.state for trial in bapi.open_study("s.bapi").trials])
+"""
+    output = run_script(script)
+    assert "raised 'mine' True" in output and "failed" not in output
 
 
 def test_a_study_that_a_thread_tunes_is_not_touched_by_others(run_script):
@@ -290,7 +372,7 @@ if __name__ == "__main__":
     look(study)
     print(study.state, updates > 0 and len(said) == updates, said[0])
 """
-    assert "finished True this study is being tuned by another thread" in run_script(script)
+    assert "finished True another thread is tuning this study" in run_script(script)
 
 
 def test_a_worker_that_dies_before_its_bad_report_is_answered_fails_its_trial_only(run_script):
@@ -336,11 +418,18 @@ def test_ctrl_c_pauses_workers_at_their_next_report(run_script, tmp_path):
     assert "finished 150" in run_script(SCRIPT.format(workers=2))
 
 
+SLOW_TO_START = """
+import multiprocessing, time
+if multiprocessing.current_process().name != "MainProcess":
+    print("a worker imports the script", flush=True)
+    time.sleep(1.5)
+"""
+
+
 def test_ctrl_c_while_workers_start_fails_nothing(run_script, tmp_path):
-    slow = "import time; time.sleep(1.5); print('begun', flush=True)\n" + SCRIPT.format(workers=2)
+    slow = SLOW_TO_START + SCRIPT.format(workers=2)
     process = run_script(slow, wait=False, start_new_session=True)
-    process.stdout.readline()  # now the workers begin to import the script
-    time.sleep(0.8)
+    assert process.stdout.readline() == "a worker imports the script\n"
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     _, err = process.communicate(timeout=30)
     assert "paused" in err and "Traceback" not in err
@@ -382,3 +471,29 @@ def test_a_function_of_an_interactive_session_is_refused(tmp_path):
 def test_a_function_that_cannot_be_sent_is_refused():
     with pytest.raises(bapi.InvalidInput, match="top level of a module"):
         bapi.tune(lambda trial: None, workers=2, **LOOP)
+
+
+CLEANED = """
+import bapi
+from conftest import quality
+
+def train(trial):
+    path = trial.checkpoint_dir / "epoch"
+    saved = int(path.read_text()) if path.exists() else 0
+    if saved != trial.from_epoch:
+        raise RuntimeError(f"told to continue after epoch {trial.from_epoch}, where {saved} are saved")
+    for epoch in trial.epochs(saved):
+        path.write_text(str(epoch))
+        trial.report(epoch, quality(trial.config, epoch))
+
+if __name__ == "__main__":
+    for budget in 60, 120, 240:
+        study = bapi.tune(train, space={"lr": bapi.Float(1e-6, 1, log=True)}, budget=f"{budget} epochs", max_epochs=9,
+                          policy="hyperband", storage="s.bapi", workers=2, checkpoints={"keep": "best 1"})
+    print("failed", sum(trial.state == "failed" for trial in study.trials))
+"""
+
+
+def test_workers_continue_where_their_checkpoint_is(tmp_path, run_script):
+    """Trials that lost theirs to the rule about what is kept begin anew when a larger budget takes them up again."""
+    assert "failed 0" in run_script(CLEANED)

@@ -86,14 +86,13 @@ TEST(BatchImprovement, GainIsWhatTheTotalGrowsBy) {
   EXPECT_LT(gain.scores({s.points[0]})[0], 0.01 * total.scores({s.points[0]})[0] + 1e-4);
 }
 
-class BatchGradient : public testing::TestWithParam<std::tuple<BatchScore, Averaging, Monotonicity>> {};
+class BatchGradient : public testing::TestWithParam<std::tuple<BatchScore, Monotonicity>> {};
 
 TEST_P(BatchGradient, AgreesWithDifferences) {
-  const auto& [score, averaging, monotone] = GetParam();
+  const auto& [score, monotone] = GetParam();
   const Setting s = setting(5, 3, monotone);
   for (const Counting counting : {Counting::total, Counting::gain}) {
-    BatchImprovement growing =
-        batch(s, 32, {.score = score, .averaging = averaging, .counting = counting, .pi_temperature = 0.3});
+    BatchImprovement growing = batch(s, 32, {.score = score, .counting = counting});
     growing.add(s.points[0]);
     growing.add(s.points[1]);
     const Rows point = s.points[2];
@@ -110,9 +109,9 @@ TEST_P(BatchGradient, AgreesWithDifferences) {
 }
 
 TEST_P(BatchGradient, OfValuesWithoutSlopesAgreesWithDifferences) {
-  const auto& [score, averaging, monotone] = GetParam();
+  const auto& [score, monotone] = GetParam();
   const Setting s = setting(5, 3, monotone);
-  BatchImprovement growing = batch(s, 32, {.score = score, .averaging = averaging, .pi_temperature = 0.3});
+  BatchImprovement growing = batch(s, 32, {.score = score});
   for (int points = 0; points <= 2; ++points) {
     const Rows value = s.points[2].select({s.points[2].size() - 1});
     Rows values = value;
@@ -138,7 +137,6 @@ INSTANTIATE_TEST_SUITE_P(
     Scores,
     BatchGradient,
     testing::Combine(testing::Values(BatchScore::improvement, BatchScore::upper_bound, BatchScore::probability),
-                     testing::Values(Averaging::sampled, Averaging::integrated),
                      testing::Values(Monotonicity::off, Monotonicity::on)));
 
 TEST(BatchImprovement, OfValuesIsTheSameWhereThereIsNoConstraint) {
@@ -167,8 +165,8 @@ TEST(BatchImprovement, FewDrawsAreAPrefixOfMany) {
 
 TEST(BatchImprovement, RefusesOptionsThatMakeNoSense) {
   const Setting s = setting(8, 1, Monotonicity::off);
-  EXPECT_THROW(batch(s, 16, {.ucb_beta = 0.0}), InvalidInput);
-  EXPECT_THROW(batch(s, 16, {.pi_temperature = -1.0}), InvalidInput);
+  EXPECT_THROW(batch(s, 16, {.resample_share = -0.1}), InvalidInput);
+  EXPECT_THROW(batch(s, 16, {.resample_share = 1.1}), InvalidInput);
 }
 
 }  // namespace

@@ -8,6 +8,10 @@
 namespace bapi {
 namespace {
 
+double reachable_value(const Vector& means, const Vector& sds, double best, double runs) {
+  return bapi::reachable_value(means, sds, Vector::Ones(means.size()), best, runs);
+}
+
 struct Outlook {
   Vector means;
   Vector sds;
@@ -60,6 +64,15 @@ TEST(ReachableValue, NeverFallsAsTheBudgetGrows) {
 TEST(ReachableValue, CountsCertainOutcomes) {
   const Vector means{{1.0, 2.0, 3.0}};
   EXPECT_NEAR(reachable_value(means, Vector::Zero(3), 0.0, 3), 2.0, 1e-6);
+}
+
+TEST(ReachableValue, CandidatesThatFailReachNothing) {
+  const Vector means{{1.0, 2.0, 3.0, 9.0, 9.0}};
+  EXPECT_NEAR(bapi::reachable_value(means, Vector::Zero(5), Vector{{1.0, 1.0, 1.0, 0.0, 0.0}}, 0.0, 5), 2.0, 1e-6);
+  const Vector equal = Vector::Constant(50, 0.5);
+  const Vector sds = Vector::Constant(50, 0.2);
+  EXPECT_LT(bapi::reachable_value(equal, sds, Vector::Constant(50, 0.5), 0.4, 10),
+            reachable_value(equal, sds, 0.4, 10));
 }
 
 }  // namespace

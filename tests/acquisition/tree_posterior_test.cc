@@ -8,7 +8,7 @@
 #include "bapi/base/rng.h"
 
 namespace bapi {
-namespace {
+namespace tree_posterior_test {
 
 constexpr int kDim = 3;
 
@@ -117,5 +117,5 @@ TEST(TreePosterior, ATreeDoesNotDependOnItsCompany) {
   }
 }
 
-}  // namespace
+}  // namespace tree_posterior_test
 }  // namespace bapi

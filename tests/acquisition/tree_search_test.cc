@@ -8,7 +8,7 @@
 #include "bapi/math/quasi_random.h"
 
 namespace bapi {
-namespace {
+namespace tree_search_test {
 
 constexpr int kDim = 2;
 
@@ -112,5 +112,5 @@ TEST(PromisingPoints, HaveTheLargestImprovementsBestFirst) {
   }
 }
 
-}  // namespace
+}  // namespace tree_search_test
 }  // namespace bapi

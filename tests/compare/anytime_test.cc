@@ -34,7 +34,7 @@ TEST(AnytimeCurves, NeverRiseAndEndWhereTheRunsEnd) {
     }
   }
   for (const Ranking& ranking : rankings_of(comparison, records)) {
-    for (const Standing& standing : ranking.standings) {
+    for (const PolicyStanding& standing : ranking.standings) {
       for (const AnytimeCurve& curve : curves) {
         if (!curve.table.empty() || curve.policy != standing.policy || curve.budget != ranking.budget) continue;
         EXPECT_NEAR(curve.regret.back().mean, standing.regret.mean, 1e-12);

@@ -8,7 +8,7 @@
 #include "small_comparison.h"
 
 namespace bapi {
-namespace {
+namespace html_report_test {
 
 std::string page_of(const Comparison& comparison) {
   const std::vector<RunRecord> records = testing::all_runs(comparison);
@@ -87,7 +87,7 @@ TEST(HtmlReport, NamesThePoliciesFromTheBestToTheWorst) {
   const std::vector<Ranking> rankings = rankings_of(comparison, records);
   const std::string legend = legend_of(html_report(comparison, rankings, anytime_curves(comparison, records)));
   std::size_t last = 0;
-  for (const Standing& standing : rankings.front().standings) {
+  for (const PolicyStanding& standing : rankings.front().standings) {
     const std::size_t at = legend.find("</svg>" + standing.policy + "</li>");
     ASSERT_NE(at, std::string::npos) << standing.policy;
     EXPECT_GT(at, last);
@@ -112,5 +112,5 @@ TEST(HtmlReport, GivesEveryPolicyALineOfItsOwn) {
   EXPECT_EQ(strokes.size(), 15u);
 }
 
-}  // namespace
+}  // namespace html_report_test
 }  // namespace bapi

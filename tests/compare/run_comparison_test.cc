@@ -80,7 +80,7 @@ TEST(RunComparison, OfAPolicyWithItselfEndsInATie) {
   comparison.policies = {{"one", {.name = "random"}}, {"two", {.name = "random"}}};
   const std::vector<RunRecord> records = run_with(comparison, {.jobs = 2});
   for (const Ranking& ranking : rankings_of(comparison, records)) {
-    for (const Standing& standing : ranking.standings) EXPECT_EQ(standing.rank.mean, 1.5);
+    for (const PolicyStanding& standing : ranking.standings) EXPECT_EQ(standing.rank.mean, 1.5);
     EXPECT_EQ(ranking.duels.front().ties, 2);
     EXPECT_EQ(ranking.duels.front().adjusted_p, 1.0);
   }
@@ -157,7 +157,7 @@ TEST(RunComparison, ARunWithoutAResultCountsTheSameEverywhere) {
     EXPECT_EQ(run.normalised_regret, kRegretCap);
     EXPECT_EQ(anytime_regret(run).back(), kRegretCap);
   }
-  for (const Standing& standing : rankings_of(comparison, records).front().standings) {
+  for (const PolicyStanding& standing : rankings_of(comparison, records).front().standings) {
     EXPECT_EQ(standing.regret.mean, kRegretCap);
   }
 }

@@ -59,7 +59,7 @@ TEST(Rankings, RankMeansOverSeedsTableByTable) {
 TEST(Rankings, SeedRanksCompareWithinASeed) {
   // Seed 0: a 1, b 2.5, c 2.5; seed 1: a 2.5, b 2.5, c 1.
   const Ranking ranking = ranking_of({{{.1, .3}}, {{.3, .3}}, {{.3, .1}}});
-  for (const Standing& standing : ranking.standings) {
+  for (const PolicyStanding& standing : ranking.standings) {
     EXPECT_DOUBLE_EQ(standing.seed_rank.mean, standing.policy == "b" ? 2.5 : 1.75);
   }
 }

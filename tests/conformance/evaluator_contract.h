@@ -116,8 +116,8 @@ class EvaluatorContract : public ::testing::TestWithParam<EvaluatorKind> {
 TEST_P(EvaluatorContract, NothingHappensUnlessSomethingIsStarted) {
   EXPECT_TRUE(evaluator().live().empty());
   EXPECT_TRUE(evaluator().wait(0.01).empty());
-  EXPECT_EQ(evaluator().accrued(), 0.0);
-  EXPECT_EQ(evaluator().accrual_rate(), 0.0);
+  EXPECT_EQ(evaluator().running().accrued, 0.0);
+  EXPECT_EQ(evaluator().running().rate, 0.0);
   evaluator().release(TrialId{3});
   EXPECT_TRUE(evaluator().wait(0.01).empty());
 }
@@ -173,8 +173,8 @@ TEST_P(EvaluatorContract, ReleaseDoesNotCloseTheSegment) {
   const bool finished_first = last_epoch(facts, 0) == kContractEpochs;
   EXPECT_EQ(number_of<SegmentDone>(facts), finished_first ? 1 : 0);
   EXPECT_EQ(number_of<TrialFailed>(facts) + number_of<ProgramEnded>(facts), 0);
-  EXPECT_EQ(evaluator().accrued(), 0.0);
-  EXPECT_EQ(evaluator().accrual_rate(), 0.0);
+  EXPECT_EQ(evaluator().running().accrued, 0.0);
+  EXPECT_EQ(evaluator().running().rate, 0.0);
 }
 
 TEST_P(EvaluatorContract, NothingPastTheLastPayableEpochIsAFact) {

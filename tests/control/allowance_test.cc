@@ -35,7 +35,7 @@ Event measured(int trial, Epoch epoch, Cost cost) { return Measured{TrialId{tria
 
 TEST(Allowance, ACountedEpochCostsOneAndATimedOneIsNotKnownBeforehand) {
   EXPECT_EQ(epoch_reserve(study_of(spec_in(Meter::epochs, 10.0), {{1.0}}), nullptr), 1.0);
-  EXPECT_EQ(epoch_reserve(study_of(spec_in(Meter::seconds, 10.0), {{3.0}}), nullptr), std::nullopt);
+  EXPECT_EQ(epoch_reserve(study_of(spec_in(Meter::accrued, 10.0), {{3.0}}), nullptr), std::nullopt);
   EXPECT_EQ(epoch_reserve(study_of(spec_in(Meter::reported, 10.0), {}), nullptr), std::nullopt);
 }
 
@@ -87,7 +87,7 @@ TEST(Allowance, CountedEpochsNeverPassTheTotal) {
 }
 
 TEST(Allowance, MeasuredTimeIsKeptWhateverItComesTo) {
-  const History history = study_of(spec_in(Meter::seconds, 1.0), {{}});
+  const History history = study_of(spec_in(Meter::accrued, 1.0), {{}});
   const std::vector<Event> facts = {measured(0, 1, 5.0), measured(0, 2, 5.0)};
   EXPECT_EQ(payable_facts(history, facts), facts);
 }
@@ -116,7 +116,7 @@ TEST(Allowance, ReportedCostsExceedTheTotalByAtMostOneEpochPerWorker) {
 // ---- The end.
 
 TEST(Allowance, AnEndIsDueWhenTheTimeToItIsOver) {
-  StudySpec spec = spec_in(Meter::seconds, 60.0);
+  StudySpec spec = spec_in(Meter::accrued, 60.0);
   spec.grace = 0.5;
   spec.deadline = 100.0;
   const History history = study_of(spec, {{10.0}});
@@ -131,7 +131,7 @@ TEST(Allowance, AnEndIsDueWhenTheTimeToItIsOver) {
 }
 
 TEST(Allowance, TheGracePeriodsOfAllProcessesArePaidFor) {
-  StudySpec spec = spec_in(Meter::seconds, 1000.0);
+  StudySpec spec = spec_in(Meter::accrued, 1000.0);
   spec.grace = 2.0;
   const History history = study_of(spec, {{100.0}});
   const Running running{.accrued = 50.0, .rate = 4.0};

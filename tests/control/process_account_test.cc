@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+
+#include "bapi/base/rng.h"
 
 namespace bapi {
-namespace {
+namespace process_account_test {
 
 constexpr TrialId kTrial{4};
 constexpr double kStart = 100.0;
@@ -14,6 +18,7 @@ StudySpec spec_in(Meter meter) {
   StudySpec spec;
   spec.metric.name = "accuracy";
   spec.budget = {.limit = 1000.0, .unit = "unit", .meter = meter};
+  spec.epochs.max = 100;
   return spec;
 }
 
@@ -60,7 +65,7 @@ class Account : public testing::Test {
 using Kind = Reading::Kind;
 
 TEST_F(Account, TimeIsStartUpThenEpochsThenGrace) {
-  open(Meter::seconds);
+  open(Meter::accrued);
   ready(2.0);
   say(1, 5.0);
   say(2, 9.0);
@@ -74,14 +79,14 @@ TEST_F(Account, TimeIsStartUpThenEpochsThenGrace) {
 }
 
 TEST_F(Account, MoneyFollowsTime) {
-  open(Meter::seconds);
+  open(Meter::accrued);
   spec_.budget.per_hour = 7200.0;
   say(1, 5.0);
   EXPECT_EQ(facts_, (std::vector<Event>{measured(1, 10.0)}));
 }
 
 TEST_F(Account, EpochZeroMarksTheEndOfStartUp) {
-  open(Meter::seconds);
+  open(Meter::accrued);
   say(0, 2.0, std::nullopt);
   say(0, 2.5, std::nullopt);
   say(1, 5.0);
@@ -89,7 +94,7 @@ TEST_F(Account, EpochZeroMarksTheEndOfStartUp) {
 }
 
 TEST_F(Account, TheFirstIntervalOfAFreshTrialBelongsToItsEpoch) {
-  open(Meter::seconds);
+  open(Meter::accrued);
   say(1, 7.0);
   ready(8.0);  // too late to matter
   say(2, 9.0);
@@ -97,19 +102,19 @@ TEST_F(Account, TheFirstIntervalOfAFreshTrialBelongsToItsEpoch) {
 }
 
 TEST_F(Account, TheFirstIntervalOfAResumedTrialIsSplitByItsUsualEpoch) {
-  open(Meter::seconds, {9.0, 8.0, 2.0});  // the first of two processes had start-up in it
+  open(Meter::accrued, {9.0, 8.0, 2.0});  // the first of two processes had start-up in it
   say(4, 7.0);
   EXPECT_EQ(facts_, (std::vector<Event>{overhead(OverheadKind::start_up, 4, 5.0), measured(4, 2.0)}));
 }
 
 TEST_F(Account, AFirstIntervalShorterThanTheUsualEpochIsNotSplit) {
-  open(Meter::seconds, {2.0, 2.0, 9.0});
+  open(Meter::accrued, {2.0, 2.0, 9.0});
   say(4, 1.5);
   EXPECT_EQ(facts_, (std::vector<Event>{measured(4, 1.5)}));
 }
 
 TEST_F(Account, TheEpochOfTheCheckpointMarksTheEndOfStartUp) {
-  open(Meter::seconds, {1.0, 2.0, 9.0});
+  open(Meter::accrued, {1.0, 2.0, 9.0});
   say(3, 6.0);
   say(4, 9.0);
   EXPECT_EQ(facts_, (std::vector<Event>{overhead(OverheadKind::start_up, 4, 6.0), measured(4, 3.0)}));
@@ -127,7 +132,7 @@ TEST_F(Account, EpochsOnTheCurveAreRepeats) {
 }
 
 TEST_F(Account, WhatIsSaidTwiceCountsOnceAndItsTimeGoesToTheNextEpoch) {
-  open(Meter::seconds);
+  open(Meter::accrued);
   say(1, 2.0);
   EXPECT_EQ(say(1, 3.0).kind, Kind::ignored);
   say(2, 5.0);
@@ -160,12 +165,127 @@ TEST_F(Account, AGapIsAFailureEvenPastTheLastPayableEpoch) {
   EXPECT_EQ(facts_.size(), 1u);
 }
 
+// Saved, then ended, before it was reported: the next process continues after it.
+TEST_F(Account, AnUnreportedEpochIsAGapWhoseTimeWasPaidBefore) {
+  open(Meter::accrued, {1.0, 1.0});
+  ready(2.0);
+  EXPECT_EQ(say(4, 3.0).kind, Kind::taken);
+  say(5, 4.0);
+  EXPECT_EQ(facts_, (std::vector<Event>{overhead(OverheadKind::start_up, 3, 2.0), measured(4, 1.0), measured(5, 1.0)}));
+}
+
+TEST_F(Account, AnUnreportedEpochIsCountedOrCostsWhatTheNextOneDoes) {
+  open(Meter::epochs, {1.0, 1.0});
+  say(5, 1.0);
+  EXPECT_EQ(
+      facts_,
+      (std::vector<Event>{
+          overhead(OverheadKind::unreported, 3, 1.0), overhead(OverheadKind::unreported, 4, 1.0), measured(5, 1.0)}));
+  EXPECT_EQ(account_->spent(), 3.0);
+  facts_.clear();
+  open(Meter::reported, {1.0, 1.0});
+  say(4, 1.0, 0.5, 2.5);
+  EXPECT_EQ(facts_, (std::vector<Event>{overhead(OverheadKind::unreported, 3, 2.5), measured(4, 2.5)}));
+}
+
+TEST_F(Account, AnUnreportedEpochIsChargedOnce) {
+  spec_ = spec_in(Meter::epochs);
+  account_.emplace(spec_,
+                   ProcessAccount::Opening{.trial = kTrial, .last_epoch = 2, .paid = 4, .from = 2, .max_epoch = 100});
+  say(6, 1.0);  // epochs 3 and 4 are in the log, the budget could not pay more then
+  EXPECT_EQ(facts_, (std::vector<Event>{overhead(OverheadKind::unreported, 5, 1.0), measured(6, 1.0)}));
+  EXPECT_EQ(account_->paid(), 6);
+}
+
+TEST_F(Account, ADivergedEpochAfterAGapIsPaidForWithIt) {
+  open(Meter::epochs, {1.0});
+  EXPECT_EQ(say(3, 1.0, NAN).kind, Kind::failure);
+  EXPECT_EQ(facts_,
+            (std::vector<Event>{overhead(OverheadKind::unreported, 2, 1.0), overhead(OverheadKind::failed, 3, 1.0)}));
+}
+
+TEST_F(Account, OnlyTheFirstReportOfAContinuedTrialMayLeaveEpochsOut) {
+  open(Meter::epochs, {1.0, 1.0});
+  say(4, 1.0);
+  const Reading skipped = say(6, 2.0);
+  EXPECT_EQ(skipped.kind, Kind::failure);
+  EXPECT_NE(skipped.message.find("reported epoch 6 where epoch 5 was expected"), std::string::npos);
+  open(Meter::epochs);
+  EXPECT_EQ(say(2, 1.0).kind, Kind::failure) << "nothing was trained before";
+  account_.emplace(
+      spec_, ProcessAccount::Opening{.trial = kTrial, .continued = true, .max_epoch = 100});  // the first was ended
+  EXPECT_EQ(say(2, 1.0).kind, Kind::taken);
+}
+
+TEST_F(Account, AProgramThatLeavesOutManyEpochsFails) {
+  open(Meter::epochs, {1.0, 1.0});
+  EXPECT_EQ(account_->furthest_report(), 3 + kMostUnreported);
+  const Reading reading = say(4 + kMostUnreported, 1.0);
+  EXPECT_EQ(reading.kind, Kind::failure);
+  EXPECT_NE(reading.message.find("was to continue after epoch 2, but reported epoch 7 first"), std::string::npos);
+  EXPECT_NE(reading.message.find("expected an epoch up to 6"), std::string::npos);
+  EXPECT_TRUE(facts_.empty());
+}
+
+TEST_F(Account, AnEpochPastTheLastOneAfterAGapIsBeyond) {
+  open(Meter::epochs, std::vector<Cost>(99, 1.0));
+  EXPECT_EQ(say(101, 1.0).kind, Kind::beyond) << "epoch 100 was saved and never reported";
+  EXPECT_TRUE(facts_.empty());
+}
+
+// A program that saves, then reports, and is ended at any instant: every epoch that is known to have been trained is
+// charged exactly once, and has a point unless its report was prevented.
+TEST_F(Account, EndingsAtAnyInstantChargeEveryEpochOnce) {
+  for (int study = 0; study < 200; ++study) {
+    Rng rng = Rng(7).fork("study", static_cast<std::uint64_t>(study));
+    spec_ = spec_in(Meter::epochs);
+    Epoch saved = 0;
+    Epoch last = 0;
+    Epoch paid = 0;
+    int silent = 0;  // processes in a row that were ended before their first report
+    std::map<Epoch, int> charged;
+    std::vector<Epoch> points;
+    for (int process = 0; saved < 40; ++process) {
+      ProcessAccount account(spec_,
+                             {.trial = kTrial,
+                              .last_epoch = last,
+                              .paid = paid,
+                              .from = last,
+                              .continued = process > 0,
+                              .max_epoch = 100});
+      const int epochs = 1 + rng.below(4);
+      const bool ended_before_report = silent < kMostUnreported - 1 && rng.below(2) == 0;
+      for (int i = 0; i < epochs; ++i) {
+        ++saved;
+        if (i + 1 == epochs && ended_before_report) break;
+        const Reading reading =
+            account.take_epoch({.epoch = saved, .value = 0.5, .cost = {}, .text = {}}, MeasuredTime{});
+        ASSERT_EQ(reading.kind, Kind::taken) << reading.message;
+        for (const Event& fact : reading.facts) {
+          if (const auto* point = std::get_if<Measured>(&fact)) {
+            points.push_back(point->measurement.epoch);
+            ++charged[point->measurement.epoch];
+          } else {
+            ++charged[std::get<Overhead>(fact).epoch];
+          }
+        }
+      }
+      silent = account.last_epoch() > last ? 0 : silent + 1;
+      last = account.last_epoch();
+      paid = account.paid();
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(points));
+    EXPECT_EQ(std::ssize(charged), last);
+    for (const auto& [epoch, times] : charged) EXPECT_EQ(times, 1) << "epoch " << epoch;
+  }
+}
+
 TEST_F(Account, ADivergedEpochIsPaidForOnce) {
   open(Meter::epochs);
   EXPECT_EQ(say(1, 1.0, NAN).kind, Kind::failure);
   EXPECT_EQ(facts_, (std::vector<Event>{overhead(OverheadKind::failed, 1, 1.0)}));
   facts_.clear();
-  open(Meter::seconds);
+  open(Meter::accrued);
   EXPECT_EQ(say(1, 3.0, INFINITY).kind, Kind::failure);
   close(OverheadKind::failed, 4.0);
   EXPECT_EQ(facts_, (std::vector<Event>{overhead(OverheadKind::failed, 1, 4.0)}));
@@ -180,7 +300,7 @@ TEST_F(Account, CostsThatAreMissingNegativeOrNotFiniteAreFailures) {
 }
 
 TEST_F(Account, ChargesNeverExceedTheLifeOfTheProcess) {
-  open(Meter::seconds, {0.3});
+  open(Meter::accrued, {0.3});
   double at = 0.0;
   for (Epoch epoch = 2; epoch < 50; ++epoch) say(epoch, at += 0.1 * (epoch % 7));
   close(OverheadKind::grace, at += 0.7);
@@ -188,7 +308,7 @@ TEST_F(Account, ChargesNeverExceedTheLifeOfTheProcess) {
 }
 
 TEST_F(Account, AStatedCostIsRecordedToTheLastBitAndPaysTheTimeUpToItsReport) {
-  open(Meter::seconds);
+  open(Meter::accrued);
   state(1, 5.0, 0.1);
   state(2, 5.0, 1e-9);
   state(3, 9.0, 0.0);
@@ -197,13 +317,13 @@ TEST_F(Account, AStatedCostIsRecordedToTheLastBitAndPaysTheTimeUpToItsReport) {
 }
 
 TEST_F(Account, AStatedCostOfAResumedTrialIsNotSplit) {
-  open(Meter::seconds, {0.1, 0.1});
+  open(Meter::accrued, {0.1, 0.1});
   state(3, 1.0, 5.0);
   EXPECT_EQ(facts_, (std::vector<Event>{measured(3, 5.0)}));
 }
 
 TEST_F(Account, AStatedCostOfARepeatedOrDivergedEpochIsPaid) {
-  open(Meter::seconds, {0.1, 0.1});
+  open(Meter::accrued, {0.1, 0.1});
   state(1, 1.0, 5.0);
   state(2, 2.0, 6.0);
   EXPECT_EQ(state(3, 3.0, 7.0, NAN).kind, Kind::failure);
@@ -222,5 +342,5 @@ TEST_F(Account, ACostThatWouldMakeTheSumInfiniteIsAFailure) {
   EXPECT_EQ(say(1, 1.0, 0.5, 1e15).kind, Kind::taken);
 }
 
-}  // namespace
+}  // namespace process_account_test
 }  // namespace bapi

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
+#include <limits>
+
 #include <cmath>
 
 namespace bapi {
@@ -80,6 +84,38 @@ TEST(TaggedReport, IsNotFooledByLookalikes) {
   for (const char* line : {"", "bapi", "bapi: ready", "mybapi: {}", "{\"epoch\": 1}", "[bapi] {}", "bapi : {}"}) {
     EXPECT_FALSE(tagged_report(line).has_value()) << line;
   }
+}
+
+TEST(ParseReport, KeepsEveryOtherNumberAndNothingElse) {
+  const auto report = std::get<EpochReport>(parse_report(
+      R"({"epoch": 3, "accuracy": 0.9, "cost": 2, "loss": 0.25, "recall": NaN, "note": "text", "ok": true, "list": [1]})",
+      "accuracy"));
+  ASSERT_EQ(report.others.size(), 2u);
+  EXPECT_EQ(report.others.at("loss"), 0.25);
+  EXPECT_TRUE(std::isnan(report.others.at("recall")));
+}
+
+TEST(ParseReport, KeepsAtMostSoManyOtherNumbers) {
+  std::string line = R"({"epoch": 3, "accuracy": 0.9)";
+  for (int i = 0; i < 2000; ++i) line += ", \"m" + std::to_string(i) + "\": 1";
+  EXPECT_EQ(std::get<EpochReport>(parse_report(line + "}", "accuracy")).others.size(), kMostOtherMetrics);
+}
+
+TEST(ReportLine, IsReadAsWhatWasWritten) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double value : {0.1 + 0.2, -1e300, 0.0, 5e-324, kInfinity, -kInfinity}) {
+    for (const std::optional<double> cost : {std::optional<double>(), std::optional<double>(1.0 / 3.0)}) {
+      const EpochReport report{
+          .epoch = 7, .value = value, .cost = cost, .others = {{"a \"b\"", 0.1}, {"c", value}}, .text = ""};
+      const auto read = std::get<EpochReport>(parse_report(report_line(report, "the \"loss\""), "the \"loss\""));
+      EXPECT_EQ(read.epoch, 7);
+      EXPECT_EQ(read.value, value);
+      EXPECT_EQ(read.cost, cost);
+      EXPECT_EQ(read.others, report.others);
+    }
+  }
+  const EpochReport diverged{.epoch = 1, .value = std::nan(""), .cost = {}, .text = ""};
+  EXPECT_TRUE(std::isnan(*std::get<EpochReport>(parse_report(report_line(diverged, "loss"), "loss")).value));
 }
 
 }  // namespace

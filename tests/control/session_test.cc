@@ -5,9 +5,12 @@
 #include "bapi/base/error.h"
 #include "bapi/policy/random_search.h"
 #include "bapi/store/memory_store.h"
+#include "tests/support/temp_dir.h"
 
 namespace bapi {
-namespace {
+namespace session_test {
+
+using test::TempDir;
 
 StudySpec spec_of(Meter meter, Cost limit, Epoch max_epoch = 10) {
   StudySpec spec;
@@ -84,7 +87,7 @@ TEST_F(SessionTest, ReportedCostsShortenBySoFarObservedCosts) {
 }
 
 TEST_F(SessionTest, ReopenedSessionContinuesOpenSegmentsFromTheLastRecordedEpoch) {
-  open(spec_of(Meter::seconds, 100.0)).ask();
+  open(spec_of(Meter::accrued, 100.0)).ask();
   report(0, 4, 1.0);
   clock_.advance(50.0);
   Session& again = reopen();
@@ -93,6 +96,80 @@ TEST_F(SessionTest, ReopenedSessionContinuesOpenSegmentsFromTheLastRecordedEpoch
   EXPECT_EQ(again.open_segments()[0].until, 10);
   EXPECT_EQ(again.started_at(), 100.0);
   EXPECT_EQ(again.history().decisions(), 1);
+}
+
+// ---- Configurations that were asked for.
+
+StudySpec two_parameters() {
+  StudySpec spec = spec_of(Meter::epochs, 100.0);
+  spec.space = Space({Param{.name = "lr", .domain = RealRange{}}, Param{.name = "decay", .domain = RealRange{}}});
+  spec.workers = 4;
+  return spec;
+}
+
+TEST_F(SessionTest, NewTrialsTryWhatTheStudyFileAsksForFirst) {
+  StudySpec spec = two_parameters();
+  spec.tries = {{{"lr", 0.25}, {"decay", 0.5}}, {{"lr", 0.75}}};
+  Session& session = open(spec);
+  const std::vector<Value> first = std::get<Segment>(session.ask()).config.values;
+  EXPECT_EQ(first, (std::vector<Value>{0.25, 0.5}));
+  const std::vector<Value> second = std::get<Segment>(session.ask()).config.values;
+  EXPECT_EQ(second[0], Value{0.75});
+  EXPECT_NE(std::get<Segment>(session.ask()).config.values[0], Value{0.75});
+  const Trial& trial = session.history().trial(TrialId{1});
+  EXPECT_EQ(trial.why.rule, Rule::enqueued);
+  EXPECT_EQ(trial.why.wish->by, "the study file");
+  EXPECT_EQ(trial.why.wish->left_open, std::vector<std::string>{"decay"});
+  EXPECT_EQ(trial.assignment.wish, 1);
+  EXPECT_EQ(session.history().next_wish(), std::nullopt);
+}
+
+TEST_F(SessionTest, ValuesThatAreLeftOpenAreThoseOfThePolicy) {
+  StudySpec spec = two_parameters();
+  const std::vector<Value> proposal = std::get<Segment>(open(spec).ask()).config.values;
+  spec.tries = {{{"lr", 0.25}}};
+  EXPECT_EQ(std::get<Segment>(open(spec).ask()).config.values[1], proposal[1]);
+}
+
+TEST_F(SessionTest, WhatWasTriedIsNotTriedAgainWhenTheStudyIsReopened) {
+  StudySpec spec = two_parameters();
+  spec.tries = {{{"lr", 0.25}}};
+  open(spec).ask();
+  Session& again = reopen();
+  EXPECT_NE(std::get<Segment>(again.ask()).config.values[0], Value{0.25});
+  EXPECT_EQ(again.history().wishes().size(), 1u);
+}
+
+TEST_F(SessionTest, AWishThatWasRecordedAndNotTriedIsTriedByTheNextController) {
+  Session& session = open(two_parameters());
+  session.ask();
+  session.enqueue({{0.125, Value{}}}, "Python");
+  EXPECT_EQ(std::get<Segment>(reopen().ask()).config.values[0], Value{0.125});
+}
+
+TEST_F(SessionTest, RequestsAreTakenBeforeTheNextDecisionAndOnce) {
+  const TempDir scratch;
+  const StudyDir dir(scratch.path() / "s.bapi");
+  Session& session = open(two_parameters());
+  session.serve(dir);
+  Inbox(dir).put({.wish = {{0.375, Value{}}}, .by = "bapi add"}, 1.0);
+  EXPECT_EQ(std::get<Segment>(session.ask()).config.values[0], Value{0.375});
+  Session& again = reopen();
+  again.serve(dir);
+  EXPECT_NE(std::get<Segment>(again.ask()).config.values[0], Value{0.375});
+  EXPECT_EQ(again.history().wishes().size(), 1u);
+  EXPECT_TRUE(std::filesystem::is_empty(dir.root() / "wishes"));
+}
+
+TEST_F(SessionTest, ARequestThatDoesNotFitIsLeftOut) {
+  const TempDir scratch;
+  const StudyDir dir(scratch.path() / "s.bapi");
+  Session& session = open(two_parameters());
+  session.serve(dir);
+  Inbox(dir).put({.wish = {{7.0, Value{}}}, .by = "bapi add"}, 1.0);
+  EXPECT_NO_THROW(session.ask());
+  EXPECT_TRUE(session.history().wishes().empty());
+  EXPECT_THROW(session.enqueue({{7.0, Value{}}}, "Python"), InvalidInput);
 }
 
 TEST_F(SessionTest, SecondControllerIsNoticedAtItsFirstDecision) {
@@ -172,7 +249,7 @@ TEST_F(SessionTest, WhatWasOverdrawnIsKnownAfterARestart) {
 TEST_F(SessionTest, FactsThatCannotFollowAreRefusedBeforeTheyAreWritten) {
   Session& session = open(spec_of(Meter::reported, 100.0));
   session.ask();
-  const std::vector<Event> half_right = {Measured{TrialId{0}, {1, 0.5, 1.0}}, Measured{TrialId{0}, {3, 0.5, 1.0}}};
+  const std::vector<Event> half_right = {Measured{TrialId{0}, {2, 0.5, 1.0}}, Measured{TrialId{0}, {1, 0.5, 1.0}}};
   EXPECT_THROW(session.record(half_right), LogicError);
   EXPECT_EQ(store_->events(0).size(), 1u);
   report(0, 1, 1.0);
@@ -241,5 +318,5 @@ TEST_F(SessionTest, RefusesTrialsFromElsewhereAfterTheEnd) {
   EXPECT_TRUE(reopen().history().finished()) << "the log can still be read";
 }
 
-}  // namespace
+}  // namespace session_test
 }  // namespace bapi

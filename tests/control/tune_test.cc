@@ -2,11 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <thread>
 
 #include "bapi/policy/registry.h"
 #include "bapi/store/memory_store.h"
+#include "bapi/study/codec.h"
+#include "bapi/study/replay.h"
 #include "bapi/tables/simulate.h"
 #include "bapi/tables/table_evaluator.h"
 #include "tests/support/ledger.h"
@@ -19,6 +25,34 @@ SimulationSummary run(const CurveTable& table, const std::string& policy, const 
   const PolicySpec spec{.name = policy};
   return simulate(table, spec, *make_policy(spec), options);
 }
+
+// A study of a table in the hands of its caller, tuned as often as one likes.
+class TableStudy {
+ public:
+  TableStudy(const CurveTable& table, const StudySpec& spec) : table_(table), store_(spec) {}
+
+  TuneSummary tune_on() {
+    const auto policy = make_policy(store_.spec().policy);
+    Session session(store_, *policy, clock_);
+    TableEvaluator evaluator(table_, store_.spec(), clock_);
+    TuneOptions options;
+    options.tick = 1e300;
+    return tune(session, evaluator, clock_, options);
+  }
+
+  void change_budget(Cost total) {
+    store_.append(
+        std::ssize(store_.events(0)), std::vector<Event>{BudgetChanged{total}}, clock_.now(), Durability::power);
+  }
+
+  History history() const { return replay(store_.spec(), store_.events(0)); }
+  double now() const { return clock_.now(); }
+
+ private:
+  const CurveTable& table_;
+  MemoryStore store_;
+  ManualClock clock_;
+};
 
 TEST(Tune, SpendsTheWholeBudgetAndNoMore) {
   for (const int workers : {1, 3, 8}) {
@@ -61,57 +95,186 @@ TEST(Tune, FailedRunsArePaidForAndTheSearchGoesOn) {
 TEST(Tune, TooManyFailuresInARowEndTheStudyWithAdvice) {
   CurveTable table = test::small_table(10);
   for (CurveTable::Run& r : table.runs) r.value[0] = std::numeric_limits<double>::quiet_NaN();
-  const PolicySpec policy_spec{.name = "random"};
-  StudySpec spec = study_of(table, 1e6, policy_spec, 1, 1);
+  StudySpec spec = study_of(table, 1e6, {.name = "random"}, 1, 1);
   spec.max_failures = 3;
-  MemoryStore store(spec);
-  ManualClock clock;
-  const auto policy = make_policy(policy_spec);
-  Session session(store, *policy, clock);
-  TableEvaluator evaluator(table, spec, clock);
-  TuneOptions options;
-  options.tick = 1e300;
-  const TuneSummary summary = tune(session, evaluator, clock, options);
+  TableStudy study(table, spec);
+  const TuneSummary summary = study.tune_on();
   EXPECT_EQ(summary.end, TuneEnd::too_many_failures);
   EXPECT_NE(summary.reason.find("3 trials in a row"), std::string::npos);
   EXPECT_NE(summary.reason.find("bapi doctor"), std::string::npos);
-  EXPECT_FALSE(session.history().finished());
+  EXPECT_FALSE(study.history().finished());
 }
 
 TEST(Tune, DeadlineEndsTheStudy) {
   const CurveTable table = test::small_table(50);
+  StudySpec spec = study_of(table, 1e6, {.name = "random"}, 1, 2);
+  spec.deadline = 25.0;
+  TableStudy study(table, spec);
+  EXPECT_EQ(study.tune_on().reason, "the deadline is reached");
+  EXPECT_NEAR(study.now(), 25.0, 1e-9);
+  EXPECT_NEAR(study.history().budget().spent(), 50.0, 1e-9);  // two workers
+}
+
+TEST(Tune, RaisedBudgetContinuesWhereTheSmallerOneEnded) {
+  const CurveTable table = test::small_table(50);
+  TableStudy study(table, study_of(table, 60.0, {.name = "hyperband"}, 1, 1));
+  study.tune_on();
+  EXPECT_NEAR(study.history().budget().spent(), 60.0, 1e-9);
+  study.change_budget(100.0);
+  study.tune_on();
+  EXPECT_NEAR(study.history().budget().spent(), 100.0, 1e-9);
+}
+
+TEST(Tune, AMachineThatSleepsPaysNothingAndComesNearerToItsDeadline) {
+  const CurveTable table = test::small_table(50);
   const PolicySpec policy_spec{.name = "random"};
-  StudySpec spec = study_of(table, 1e6, policy_spec, 1, 2);
+  StudySpec spec = study_of(table, 1e6, policy_spec, 1, 1);
   spec.deadline = 25.0;
   MemoryStore store(spec);
   ManualClock clock;
   const auto policy = make_policy(policy_spec);
   Session session(store, *policy, clock);
   TableEvaluator evaluator(table, spec, clock);
+  bool slept = false;
   TuneOptions options;
-  options.tick = 1e300;
+  options.tick = 1.0;
+  options.observer = [&](const Session&, const Evaluator&) {
+    if (!slept && clock.now() >= 5.0) clock.sleep(3600.0);
+    slept = slept || clock.asleep() > 0.0;
+  };
   EXPECT_EQ(tune(session, evaluator, clock, options).reason, "the deadline is reached");
-  EXPECT_NEAR(clock.now(), 25.0, 1e-9);
-  EXPECT_NEAR(session.history().budget().spent(), 50.0, 1e-9);  // two workers
+  EXPECT_LT(session.history().budget().spent(), 7.0);
+  const std::vector<StoredEvent> events = store.events(0);
+  EXPECT_GT(events.back().at, 3600.0) << "dates are those of the calendar";
 }
 
-TEST(Tune, RaisedBudgetContinuesWhereTheSmallerOneEnded) {
+// ---- A policy that thinks for long.
+
+TEST(Tune, TheLogIsTheSameWhereverThePolicyThinks) {
   const CurveTable table = test::small_table(50);
-  const PolicySpec policy_spec{.name = "hyperband"};
-  MemoryStore store(study_of(table, 60.0, policy_spec, 1, 1));
-  ManualClock clock;
-  TuneOptions options;
-  options.tick = 1e300;
-  const auto run_on = [&] {
-    const auto policy = make_policy(policy_spec);
-    Session session(store, *policy, clock);
-    TableEvaluator evaluator(table, store.spec(), clock);
-    tune(session, evaluator, clock, options);
-    return session.history().budget().spent();
-  };
-  EXPECT_NEAR(run_on(), 60.0, 1e-9);
-  store.append(std::ssize(store.events(0)), std::vector<Event>{BudgetChanged{100.0}}, clock.now(), Durability::power);
-  EXPECT_NEAR(run_on(), 100.0, 1e-9);
+  for (const char* name : {"random", "hyperband"}) {
+    const auto events = [&](TuneOptions::Thought thought) {
+      const PolicySpec policy_spec{.name = name};
+      MemoryStore store(study_of(table, 80.0, policy_spec, 3, 3));
+      ManualClock clock;
+      const auto policy = make_policy(policy_spec);
+      Session session(store, *policy, clock);
+      TableEvaluator evaluator(table, store.spec(), clock);
+      TuneOptions options;
+      options.tick = 1e300;
+      options.thought = thought;
+      tune(session, evaluator, clock, options);
+      return store.events(0);
+    };
+    EXPECT_TRUE(events(TuneOptions::Thought::in_the_loop) == events(TuneOptions::Thought::beside_the_loop)) << name;
+  }
+}
+
+// Trains its trials in no time; whatever is served while a policy thinks is one more epoch of the first one.
+class ServedEvaluator : public Evaluator {
+ public:
+  void start(const Segment& segment) override { segments_[segment.trial] = segment; }
+  void release(TrialId trial) override {
+    segments_.erase(trial);
+    released = true;
+  }
+  std::vector<TrialId> live() const override {
+    std::vector<TrialId> trials;
+    for (const auto& [trial, segment] : segments_) trials.push_back(trial);
+    return trials;
+  }
+  std::vector<Event> wait(double) override { return std::exchange(kept_, {}); }
+  bool serve() override {
+    ++served;
+    if (!segments_.empty() && epoch_ < 5) kept_.emplace_back(Measured{TrialId{0}, {++epoch_, 0.5, 1.0}});
+    return !kept_.empty();
+  }
+  Running running() const override { return {}; }
+
+  std::atomic<int> served = 0;
+  std::atomic<bool> released = false;
+
+ private:
+  std::map<TrialId, Segment> segments_;
+  std::vector<Event> kept_;
+  Epoch epoch_ = 0;
+};
+
+// Its first decision is quick. The second takes until `done`; what the log held meanwhile is noted.
+class ThoughtfulPolicy : public Policy {
+ public:
+  explicit ThoughtfulPolicy(std::function<bool()> done) : done_(std::move(done)) {}
+  std::string_view name() const override { return "thoughtful"; }
+  Decision ask(const History& history, Rng&) override {
+    if (history.decisions() == 0) return Start{.config = {{0.5}}, .until = 5, .why = {.rule = Rule::uniform_draw}};
+    if (history.decisions() > 1) return Wait{};
+    const std::size_t before = history.trial(TrialId{0}).curve.points().size();
+    for (int i = 0; i < 10'000 && !done_(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    changed = history.trial(TrialId{0}).curve.points().size() != before;
+    return Start{.config = {{0.7}}, .until = 1, .why = {.rule = Rule::uniform_draw}};
+  }
+  bool changed = false;
+
+ private:
+  std::function<bool()> done_;
+};
+
+class Thoughtful : public testing::Test {
+ protected:
+  static StudySpec spec() {
+    StudySpec spec;
+    spec.name = "thoughtful";
+    spec.budget = {.limit = 1000.0, .unit = "epochs", .meter = Meter::epochs};
+    spec.epochs = {.min = 1, .max = 5};
+    spec.workers = 2;
+    return spec;
+  }
+
+  TuneSummary run(ThoughtfulPolicy& policy) {
+    Session session(store_, policy, clock_);
+    return tune(session,
+                evaluator_,
+                clock_,
+                {.interrupt = &interrupt_,
+                 .observer =
+                     [&](const Session& now, const Evaluator&) {
+                       if (now.history().decisions() > 1) interrupt_ = true;
+                     },
+                 .tick = 0.01,
+                 .thought = TuneOptions::Thought::beside_the_loop});
+  }
+
+  std::vector<std::string> kinds() const {
+    std::vector<std::string> kinds;
+    for (const StoredEvent& stored : store_.events(0)) kinds.emplace_back(kind_of(stored.event));
+    return kinds;
+  }
+
+  MemoryStore store_{spec()};
+  SystemClock clock_;
+  ServedEvaluator evaluator_;
+  std::atomic<bool> interrupt_ = false;
+};
+
+TEST_F(Thoughtful, WhatIsReportedWhileAPolicyThinksIsRecordedAfterItsDecision) {
+  ThoughtfulPolicy policy([&] { return evaluator_.served >= 3; });
+  run(policy);
+  EXPECT_FALSE(policy.changed) << "a decision depends on the log before it alone";
+  const std::vector<std::string> log = kinds();
+  ASSERT_GE(log.size(), 5u);
+  EXPECT_EQ((std::vector<std::string>(log.begin(), log.begin() + 5)),
+            (std::vector<std::string>{"started", "started", "measured", "measured", "measured"}));
+}
+
+TEST_F(Thoughtful, AnInterruptEndsTrainingWhileThePolicyThinks) {
+  ThoughtfulPolicy policy([&] {
+    if (evaluator_.served >= 2) interrupt_ = true;
+    return evaluator_.released.load();
+  });
+  EXPECT_EQ(run(policy).end, TuneEnd::interrupted);
+  const std::vector<std::string> log = kinds();
+  EXPECT_EQ(std::count(log.begin(), log.end(), "started"), 1) << "the decision came too late";
+  EXPECT_GE(std::count(log.begin(), log.end(), "measured"), 2) << "what was reported meanwhile is recorded";
 }
 
 // Trace T9: two workers, jobs A 4, B 1, C 2, D 3, E 1, controller overhead 0 and 0.5 per start.

@@ -13,7 +13,7 @@
 #include "tests/support/scripted_workers.h"
 
 namespace bapi {
-namespace {
+namespace worker_evaluator_test {
 
 using test::ScriptedWorkers;
 using Kind = WorkerAnswer::Kind;
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
     Workers,
     EvaluatorContract,
     testing::Values(EvaluatorKind{"worker_counted", [] { return std::make_unique<WorkerLab>(Meter::epochs); }},
-                    EvaluatorKind{"worker_timed", [] { return std::make_unique<WorkerLab>(Meter::seconds); }},
+                    EvaluatorKind{"worker_timed", [] { return std::make_unique<WorkerLab>(Meter::accrued); }},
                     EvaluatorKind{"worker_reported", [] { return std::make_unique<WorkerLab>(Meter::reported); }}),
     [](const auto& kind) { return kind.param.name; });
 
@@ -107,7 +107,7 @@ TEST_F(Workers, AtTheEndOfASegmentNothingIsTrainedUntilItIsDecided) {
 }
 
 TEST_F(Workers, TheTimeOfADecisionIsStartUpNotTraining) {
-  open(Meter::seconds, {.seconds_per_epoch = 2.0});
+  open(Meter::accrued, {.seconds_per_epoch = 2.0});
   evaluator_->start(segment(0, 1));
   evaluator_->wait(5.0);
   clock_.advance(3.0);
@@ -121,7 +121,7 @@ TEST_F(Workers, TheTimeOfADecisionIsStartUpNotTraining) {
 }
 
 TEST_F(Workers, StatedCostsAreRecordedToTheLastBit) {
-  open(Meter::seconds, {.report = [](const Segment&, Epoch epoch) { return WorkerReport{epoch, 0.5, 0.1}; }});
+  open(Meter::accrued, {.report = [](const Segment&, Epoch epoch) { return WorkerReport{epoch, 0.5, 0.1}; }});
   clock_.set(1.7e9);
   Segment resumed = segment(3, 4);
   resumed.usual_epoch = 1e-3;
@@ -142,14 +142,17 @@ TEST_F(Workers, AReleasedWorkerMayReachItsNextReportWithinTheGracePeriod) {
 }
 
 TEST_F(Workers, OneThatDoesNotIsKilledAndFailsNothing) {
-  open(Meter::seconds, {.seconds_per_epoch = 100.0});
+  open(Meter::accrued, {.seconds_per_epoch = 100.0});
   evaluator_->start(segment(0, 9));
   evaluator_->wait(0.1);
   evaluator_->release(TrialId{0});
   const std::vector<Event> facts = drain();
   EXPECT_EQ(pool_->kills, 1);
-  ASSERT_EQ(facts.size(), 1u);
-  EXPECT_NEAR(std::get<Overhead>(facts[0]).cost, 0.1 + 0.5, 1e-9);
+  ASSERT_EQ(facts.size(), 2u);
+  EXPECT_EQ(std::get<Overhead>(facts[0]).kind, OverheadKind::unfinished);
+  EXPECT_NEAR(std::get<Overhead>(facts[0]).cost, 0.1, 1e-9);
+  EXPECT_EQ(std::get<Overhead>(facts[1]).kind, OverheadKind::grace);
+  EXPECT_NEAR(std::get<Overhead>(facts[1]).cost, 0.5, 1e-9);
 }
 
 TEST_F(Workers, AFunctionThatTrainsOnAfterPauseLosesItsWorker) {
@@ -166,7 +169,9 @@ TEST_F(Workers, AWorkerThatDiesFailsItsTrial) {
   evaluator_->start(segment(0, 9));
   evaluator_->wait(0.1);
   pool_->die(TrialId{0}, "the worker process ended with exit code 3");
-  EXPECT_EQ(drain(), (std::vector<Event>{TrialFailed{TrialId{0}, "the worker process ended with exit code 3"}}));
+  EXPECT_EQ(drain(),
+            (std::vector<Event>{
+                TrialFailed{TrialId{0}, "the worker process ended with exit code 3", FailureCause::crashed}}));
 }
 
 TEST_F(Workers, AReportThatCannotFollowFailsTheTrialAndIsRefused) {
@@ -241,5 +246,5 @@ TEST(OneLoop, TuneAndAskTellWriteTheSameLog) {
   }
 }
 
-}  // namespace
+}  // namespace worker_evaluator_test
 }  // namespace bapi

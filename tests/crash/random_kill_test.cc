@@ -16,7 +16,7 @@ constexpr int kKills = 100;  // per meter
 // Two workers, children in the group, and no end in sight.
 StudySpec endless_spec(Meter meter) {
   StudySpec spec = trainer_spec({"--sleep", "0.004", "--fork-child"}, 27);
-  spec.budget = {.limit = 1e6, .unit = meter == Meter::seconds ? "s" : "epochs", .meter = meter};
+  spec.budget = {.limit = 1e6, .unit = meter == Meter::accrued ? "s" : "epochs", .meter = meter};
   spec.policy.name = "hyperband";
   spec.workers = 2;
   spec.grace = 0.05;
@@ -149,20 +149,20 @@ TEST_P(RandomKill, LosesNoReportDoublesNoTrialChargesNoEpochTwice) {
       EXPECT_EQ(trial.spent(), static_cast<double>(lines.size())) << "trial " << index(trial.id);
     }
   }
-  if (GetParam() == Meter::seconds) {
+  if (GetParam() == Meter::accrued) {
     EXPECT_LE(all.budget().spent(), 2.0 * lives);  // two workers
   }
 
-  finish(GetParam() == Meter::seconds ? 1.0 : 30.0);
+  finish(GetParam() == Meter::accrued ? 1.0 : 30.0);
   expect_nothing_lost();
   const History history = study_.history();
   EXPECT_TRUE(history.finished());
-  const Cost kill_latency = GetParam() == Meter::seconds ? 0.5 : 0.0;
+  const Cost kill_latency = GetParam() == Meter::accrued ? 0.5 : 0.0;
   EXPECT_LE(history.budget().spent(), history.budget().total() + kill_latency);
   EXPECT_EQ(leftovers(), std::vector<int>{});
 }
 
-INSTANTIATE_TEST_SUITE_P(Meters, RandomKill, testing::Values(Meter::epochs, Meter::seconds), [](const auto& meter) {
+INSTANTIATE_TEST_SUITE_P(Meters, RandomKill, testing::Values(Meter::epochs, Meter::accrued), [](const auto& meter) {
   return meter.param == Meter::epochs ? "epochs" : "seconds";
 });
 

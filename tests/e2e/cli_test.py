@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -11,15 +12,16 @@ import xml.etree.ElementTree as ElementTree
 from harness import BAPI, HERE, EndToEnd, main
 
 COMMANDS = [
-    "init", "doctor", "run", "resume", "status", "best", "trials", "show", "ledger", "plot", "export", "explain",
-    "plan", "what-if", "forecast", "calibration", "policies", "simulate", "compare", "report",
+    "init", "doctor", "run", "resume", "retry", "add", "ls", "watch", "status", "best", "clean", "trials", "show",
+    "ledger", "plot", "export", "dashboard", "policies", "explain", "plan", "what-if", "forecast", "calibration",
+    "simulate", "compare", "report", "completion", "man",
 ]  # fmt: skip
 
 
 class Help(EndToEnd):
     def test_lists_every_command_and_the_exit_codes(self):
         text = self.bapi("--help").stdout
-        listed = [line.split()[0] for line in text.split("Commands:\n")[1].split("\n\n")[0].splitlines()]
+        listed = re.findall(r"(?m)^  (\S+)", text.split("Commands:\n")[1].split("\n\n")[0])
         self.assertEqual(sorted(listed), sorted(COMMANDS))
         for code in ["0 done", "1 run failed", "2 wrong use", "3 store unavailable", "70 bug", "130 interrupted"]:
             self.assertIn(code, text)
@@ -29,6 +31,7 @@ class Help(EndToEnd):
             result = self.bapi(command, "--help")
             self.assertIn(f"bapi {command}", result.stdout.split("Examples:")[1], command)
             self.assertEqual(result.stderr, "")
+            self.assertEqual([line for line in result.stdout.splitlines() if len(line) > 80], [], command)
             self.assertEqual(self.bapi("help", command).stdout, result.stdout)
 
     def test_version_is_a_result(self):
@@ -98,7 +101,7 @@ class WrongUse(EndToEnd):
 class Init(EndToEnd):
     def test_writes_a_file_that_the_program_reads_and_never_overwrites(self):
         self.assertEqual(self.bapi("init").stdout, "study.yaml\n")
-        self.assertIn("exists already", self.bapi("init", code=2).stderr)
+        self.assertIn("already exists", self.bapi("init", code=2).stderr)
         with open(self.path("study.yaml")) as file:
             self.assertEqual(self.bapi("init", "--stdout").stdout, file.read())
         # The program named in it does not exist, so the doctor gets as far as running it.
@@ -114,7 +117,8 @@ class Listings(EndToEnd):
 
     def test_status_has_the_promised_shape(self):
         status = self.check_books()
-        self.assertEqual(list(status), ["name", "policy", "state", "budget", "trials", "best"])
+        self.assertEqual(list(status), ["name", "policy", "state", "budget", "trials", "enqueued", "best", "from",
+                                        "provenance", "disk", "lockstep", "ahead"])  # fmt: skip
         self.assertEqual(list(status["budget"]), ["total", "spent", "remaining", "unit"])
         self.assertEqual(list(status["trials"]), ["running", "interrupted", "paused", "completed", "stopped", "failed"])
         self.assertEqual(status["state"], "finished")
@@ -125,7 +129,7 @@ class Listings(EndToEnd):
 
     def test_best_is_the_best_trial_with_its_checkpoint(self):
         best = self.json("best")
-        self.assertEqual(list(best), ["trial", "epoch", "value", "config", "checkpoint"])
+        self.assertEqual(list(best), ["trial", "epoch", "value", "config", "checkpoint", "checkpoint_epoch", "checkpoint_note"])
         # A trial whose first epoch the budget could not pay any more has no best value.
         values = [trial["best"] for trial in self.json("trials") if trial["best"] is not None]
         self.assertEqual(best["value"], max(values))
@@ -144,7 +148,7 @@ class Listings(EndToEnd):
         self.assertEqual([float(line["config.lr"]) for line in lines], [row["config"]["lr"] for row in rows])
         table = self.bapi("trials").stdout.splitlines()
         self.assertEqual(len(table), len(rows) + 1)
-        self.assertEqual(table[0].split(), list(rows[0]))
+        self.assertRegex(table[0], r"^trial +state +epochs +best accuracy +spent \(epochs\) +config$")
 
     def test_trials_can_be_sorted_and_cut(self):
         rows = self.json("trials", "--sort", "best", "--limit", "3")
@@ -176,7 +180,9 @@ class Listings(EndToEnd):
 
     def test_plots_are_xml_with_a_title(self):
         paths = self.bapi("plot", "--out", "figures").stdout.split()
-        self.assertEqual(paths, ["figures/curves.svg", "figures/incumbent.svg", "figures/budget.svg"])
+        plots = [plot["plot"] for plot in self.json("plot")]
+        self.assertEqual(plots[:3], ["curves", "incumbent", "budget"])
+        self.assertEqual(paths, [f"figures/{plot}.svg" for plot in plots])
         for path in paths:
             root = ElementTree.parse(self.path(path)).getroot()
             self.assertTrue(root.find("{http://www.w3.org/2000/svg}title").text.startswith("mlp: "))
@@ -190,7 +196,18 @@ class Listings(EndToEnd):
         self.assertIn("hyperband", listed)
         self.assertIn("random", listed)
         self.assertIn("eta", [option["name"] for option in listed["hyperband"]["options"]])
-        self.assertIn("eta", self.bapi("policies").stdout)
+
+    def test_policies_fit_one_screen_and_one_shows_its_options(self):
+        lines = self.bapi("policies").stdout.splitlines()
+        self.assertLess(len(lines), 24)
+        self.assertLessEqual(max(map(len, lines)), 80)
+        for policy in self.json("policies"):
+            details = self.bapi("policies", policy["name"]).stdout
+            self.assertLessEqual(max(map(len, details.splitlines())), 80)
+            for option in policy["options"]:
+                self.assertRegex(details, rf"(?m)^  {option['name']} ")
+            self.assertEqual(self.json("policies", policy["name"]), [policy])
+        self.assertIn("did you mean hyperband?", self.bapi("policies", "hyperbund", code=2).stderr)
 
 
 class Report(EndToEnd):

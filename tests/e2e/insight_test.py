@@ -80,7 +80,7 @@ class Insight(EndToEnd):
         self.bapi("run", self.study(policy="bapi", budget='"60 epochs"'), "--quiet")
         plan, outlook = self.check_all()
         self.assertEqual((plan["budget"], plan["runs"], plan["decision"]), (0, [], None))
-        self.assertIn("nothing affordable is left", self.bapi("plan", "mlp").stderr)
+        self.assertIn("no affordable trial is expected to improve", self.bapi("plan", "mlp").stderr)
         calibration = self.json("calibration", "mlp")
         self.assertGreater(calibration[0]["count"], 0)
         self.assertLessEqual(calibration[0]["within_50"], calibration[0]["within_95"])
@@ -117,7 +117,7 @@ class Insight(EndToEnd):
     def test_a_study_of_another_policy_is_looked_at_all_the_same(self):
         self.bapi("run", self.study(policy="hyperband"), "--quiet")
         self.check_all()
-        self.assertIn("no prediction has come to its epoch yet", self.bapi("calibration", "mlp").stderr)
+        self.assertIn("no predicted epoch has been reached yet", self.bapi("calibration", "mlp").stderr)
 
     def check_without_reports(self, study):
         self.assertEqual([row["count"] for row in self.json("calibration", study)], [0, 0])
@@ -151,7 +151,7 @@ max_failures: 3
 policy: bapi
 parameters: {x: {min: 0.0, max: 1.0}}
 """)
-        self.bapi("run", "study.yaml", "--quiet", code=1)
+        self.bapi("run", "study.yaml", "--quiet", "--keep-going", code=1)
         self.check_without_reports("bad")
 
     def test_wrong_use_is_answered_in_a_sentence(self):
@@ -189,7 +189,7 @@ lr,opt,epoch,error,cost
 class Simulate(EndToEnd):
     KEYS = [
         "policy", "table", "seed", "budget", "spent", "best", "regret", "normalised_regret", "decisions", "trials",
-        "overhead_seconds", "trajectory",
+        "failed", "overhead_seconds", "trajectory",
     ]  # fmt: skip
 
     def curves(self, name="curves.csv", value=lambda row, t: (10 - row) / (9 + t)):
@@ -217,7 +217,7 @@ class Simulate(EndToEnd):
         for key in set(self.KEYS) - {"overhead_seconds"}:
             self.assertEqual(again[key], result[key])
         text = self.bapi("simulate", table, "--budget", "60").stdout
-        self.assertIn("normalised_regret", text)
+        self.assertIn("normalised regret", text)
         self.assertRegex(text, "trajectory +[▁▂▃▄▅▆▇█ ]+\n")
         row = next(csv.DictReader(self.bapi("simulate", table, "--budget", "60", "-f", "csv").stdout.splitlines()))
         self.assertEqual(list(row), self.KEYS)

@@ -38,7 +38,7 @@ class OldStudies(EndToEnd):
                 self.assertIn("trial", self.bapi("explain", name).stdout)
                 self.assertTrue(self.bapi("export", name).stdout.startswith("trial,epoch,"))
                 if name in ASK_TELL:
-                    self.assertIn("no training program", self.bapi("resume", name, code=2).stderr)
+                    self.assertIn("no training command", self.bapi("resume", name, code=2).stderr)
                 else:
                     self.resume(name, status)
 

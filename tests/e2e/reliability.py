@@ -1,10 +1,14 @@
 """What the reliability tests share: studies whose programs run away, and eyes on every process of theirs."""
 
 import os
+import shutil
 import stat
 import time
 
-from harness import EndToEnd
+from harness import BAPI, EndToEnd
+
+# What a loaded machine may add to a budget of seconds: the last kill comes late by so much per worker.
+LATENCY = 1.0
 
 TRAINER = """#!/bin/bash
 # An epoch per 0.1 s.
@@ -47,8 +51,14 @@ class Reliability(EndToEnd):
         self.write(name, text)
         os.chmod(self.path(name), stat.S_IRWXU)
 
-    def reliable_study(self, command="[./tr]", budget="4s", workers=1, policy="random"):
-        return self.write("s.yaml", STUDY.format(command=command, budget=budget, workers=workers, policy=policy))
+    def reliable_study(self, command="[./tr]", budget="4s", workers=1, policy="random", extra=""):
+        text = STUDY.format(command=command, budget=budget, workers=workers, policy=policy)
+        return self.write("s.yaml", text + extra + "\n")
+
+    def bapi_copy(self):
+        """The program where every user can reach it."""
+        shutil.copy(os.path.abspath(BAPI), self.path("bapi"))
+        return self.path("bapi")
 
     def trainers(self, folder=""):
         """Every living process that carries the mark of a study in this test's directory, or in `folder` of it."""

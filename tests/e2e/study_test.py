@@ -16,7 +16,7 @@ KILL_LATENCY = 0.25  # seconds per worker: kKillLatency of bapi/control/allowanc
 class Running(EndToEnd):
     def test_prints_what_came_out_of_it(self):
         result = self.bapi("run", self.study())
-        for part in ["best", "accuracy", "lr=", "40 epochs of 40 epochs spent", "trials", "checkpoint", "plots",
+        for part in ["best", "accuracy", "lr=", "40 of 40 epochs spent", "trials", "checkpoint", "plots",
                      "bapi resume mlp.bapi --budget \"80 epochs\""]:  # fmt: skip
             self.assertIn(part, result.stdout)
         self.assertRegex(result.stderr, r"trial 0 +start, to epoch \d+")
@@ -91,7 +91,7 @@ epochs: {min: 1, max: 3}
 max_failures: 3
 parameters: {x: {min: 0.0, max: 1.0}}
 """)
-        result = self.bapi("run", "study.yaml", code=1)
+        result = self.bapi("run", "study.yaml", "--keep-going", code=1)
         self.assertIn("3 trials in a row", result.stderr)
         self.assertIn("the disk is on fire", result.stderr)
         status = self.check_books("bad")
@@ -100,7 +100,7 @@ parameters: {x: {min: 0.0, max: 1.0}}
         self.assertIsNone(self.json("best", "bad"))
         self.assertIn("the disk is on fire", self.bapi("show", "bad", "0").stdout)
         # Run again, it tries again.
-        self.bapi("run", "study.yaml", "--quiet", code=1)
+        self.bapi("run", "study.yaml", "--quiet", "--keep-going", code=1)
         self.assertEqual(self.check_books("bad")["trials"]["failed"], 6)
 
 
@@ -117,9 +117,42 @@ class Continuing(EndToEnd):
         self.assertEqual(self.check_books()["budget"], {"total": 60, "spent": 60, "remaining": 0, "unit": "epochs"})
         self.bapi("resume", "mlp", "--quiet", "--budget", "70 epochs")
         self.assertEqual(self.check_books()["budget"]["spent"], 70)
-        # The study file still says 40: a total below what was spent ends at once.
-        self.bapi("run", "study.yaml", "--quiet")
-        self.assertEqual(self.check_books()["budget"]["spent"], 70)
+        # The study file still says 40, which is less than what was spent.
+        result = self.bapi("run", "study.yaml", "--quiet", code=2)
+        self.assertIn("40 epochs is less than the 70 epochs that are spent already", result.stderr)
+        self.assertEqual(self.check_books()["budget"], {"total": 70, "spent": 70, "remaining": 0, "unit": "epochs"})
+
+    def test_a_space_that_is_exhausted_invites_nobody_to_go_on(self):
+        self.write("study.yaml", f"""
+name: small
+command: ["{HERE}/trainer.sh"]
+metric: {{name: accuracy, goal: minimize}}
+budget: "600 epochs"
+epochs: 3
+policy: random
+parameters: {{x: {{values: [0.1, 0.2, 0.3]}}}}
+""")
+        result = self.bapi("run", "study.yaml")
+        self.assertIn("every configuration of the space is trained", result.stdout)
+        self.assertNotIn("--budget", result.stdout)
+        self.assertEqual(self.json("status", "small")["budget"]["spent"], 9)
+
+    def test_the_best_at_an_end_of_its_range_is_pointed_out(self):
+        self.write("edge.sh", "#!/bin/sh\necho \"bapi: {\\\"epoch\\\": 1, \\\"accuracy\\\": $1}\"\n")
+        os.chmod(self.path("edge.sh"), 0o755)
+        self.write("study.yaml", """
+name: edge
+command: [./edge.sh, "${x}"]
+metric: {name: accuracy, goal: maximize}
+budget: "9 epochs"
+epochs: 1
+policy: random
+parameters: {x: {values: [1, 2, 3, 4, 5]}}
+""")
+        text = "x lies at the upper end of its range"
+        self.assertIn(text, self.bapi("run", "study.yaml").stdout)
+        self.assertIn(text, self.bapi("status", "edge").stdout)
+        self.assertIn(text, self.bapi("best", "edge").stderr)
 
     def test_workers_may_change_and_what_is_trained_may_not(self):
         self.bapi("run", self.study(), "--quiet")
@@ -127,7 +160,7 @@ class Continuing(EndToEnd):
         for arguments, what in [
             (["--seed", "8"], "seed: 8 here, 7 in the study"),
             (["--policy", "random"], "policy: random here, hyperband in the study"),
-            (["--metric", "loss"], "metric: loss here, accuracy in the study"),
+            (["--metric", "loss"], "metric.name: loss here, accuracy in the study"),
             (["--epochs", "27"], "epochs.max: 27 here, 9 in the study"),
             (["--budget", "1h"], "budget: s here, epochs in the study"),
         ]:
@@ -224,7 +257,7 @@ class Doctor(EndToEnd):
     def test_says_what_was_understood_and_what_the_budget_pays(self):
         result = self.bapi("doctor", self.study(delay=0.02))
         for part in ["accuracy, maximize", "lr: 1e-04 to 1, log scale".replace("1e-04", "0.0001"), "units: 16 to 256",
-                     "yes, epoch 3 followed", "about 40 epochs"]:  # fmt: skip
+                     "yes, with epoch 3", "about 40 epochs", "accuracy 0 to 1"]:  # fmt: skip
             self.assertIn(part, result.stdout)
         self.assertEqual(os.listdir(self.dir), ["study.yaml"])
 
@@ -236,9 +269,80 @@ class Doctor(EndToEnd):
         with open(self.path("study.yaml")) as file:
             text = re.sub(r"command: .*", f'command: ["{sys.executable}", forgetful.py]', file.read())
         self.write("study.yaml", text)
-        self.assertIn("began at epoch 1 again", self.bapi("doctor", "study.yaml", code=1).stdout)
+        self.assertIn("started at epoch 1 again", self.bapi("doctor", "study.yaml", code=1).stdout)
         self.write("study.yaml", text + "checkpoint: none\n")
-        self.assertIn("begins at epoch 1", self.bapi("doctor", "study.yaml").stdout)
+        self.assertIn("a resumed trial starts at epoch 1", self.bapi("doctor", "study.yaml").stdout)
+
+    def examined(self, program, budget="1m", metric="accuracy", goal=(), code=0):
+        """What the doctor says of a Python program that is given (first epoch, last epoch, checkpoint file)."""
+        self.write("program.py", "import json, os, sys, time\n"
+                   "path = os.environ['BAPI_CHECKPOINT_DIR'] + '/epoch'\n"
+                   "start = int(open(path).read()) if os.path.exists(path) else 0\n"
+                   "last = int(os.environ['BAPI_MAX_EPOCH'])\n"
+                   "def save(epoch):\n"
+                   "    open(path + '.new', 'w').write(str(epoch))\n"
+                   "    os.replace(path + '.new', path)\n"
+                   "def report(epoch, value):\n"
+                   "    print('bapi: ' + json.dumps({'epoch': epoch, 'accuracy': value, 'loss': value}), flush=True)\n"
+                   + program)  # fmt: skip
+        return self.bapi("doctor", "--budget", budget, "--epochs", "9", "--metric", metric, *goal,
+                         "--", sys.executable, "program.py", "--lr~log(1e-4,1)", code=code).stdout  # fmt: skip
+
+    TRAIN = "for epoch in range(start + 1, last + 1):\n    save(epoch)\n    report(epoch, 0.1 * epoch)\n"
+
+    def test_separates_start_up_from_epochs(self):
+        slow_start = "time.sleep(0.6)\n" + self.TRAIN.replace("save(epoch)", "time.sleep(0.1); save(epoch)")
+        found = self.examined(slow_start)
+        self.assertRegex(found, r"start-up +[5-9]\d\d ms, at the first start [5-9]\d\d ms; an epoch takes (9\d\.\d|[12]\d\d) ms")
+        self.assertRegex(found, r"about \d{3} epochs")
+        self.assertNotIn("warning", found)
+
+    def test_says_when_the_budget_pays_no_epoch(self):
+        found = self.examined("time.sleep(0.5)\n" + self.TRAIN, budget="0.2s", code=1)
+        self.assertIn("NOT ONE EPOCH", found)
+        self.assertIn("the budget is 200 ms", found)
+
+    def test_finds_reports_that_arrive_at_the_end(self):
+        late = self.TRAIN.replace("report(epoch, 0.1 * epoch)", "time.sleep(0.4); late.append(epoch)")
+        found = self.examined("late = []\n" + late + "for epoch in late: report(epoch, 0.1 * epoch)\n")
+        self.assertIn("all reports arrived together", found)
+        self.assertNotIn("all reports arrived together", self.examined(self.TRAIN))
+
+    def test_python_prints_are_not_buffered(self):
+        plain = self.TRAIN.replace("report(epoch, 0.1 * epoch)", "time.sleep(0.4); print('bapi: ' + json.dumps("
+                                   "{'epoch': epoch, 'accuracy': 0.5}))")  # fmt: skip
+        self.assertNotIn("all reports arrived together", self.examined(plain))
+
+    def test_finds_epoch_zero_with_a_value(self):
+        found = self.examined("if start == 0: report(0, 0.05)\n" + self.TRAIN)
+        self.assertIn("epoch 0 was reported with accuracy 0.05", found)
+
+    def test_finds_checkpoints_that_a_kill_would_halve(self):
+        in_place = self.TRAIN.replace("save(epoch)", "open(path, 'w').write(str(epoch))")
+        self.assertIn("epoch is overwritten in place", self.examined(in_place))
+
+    def test_finds_programs_that_save_nothing(self):
+        found = self.examined(
+            "start = int(os.environ['BAPI_FROM_EPOCH'])\n" + self.TRAIN.replace("save(epoch)", "pass")
+        )
+        self.assertIn("the checkpoint directory stayed empty", found)
+
+    def test_states_the_bounds_of_the_metric(self):
+        self.assertIn("accuracy 0 to 1", self.examined(self.TRAIN))
+        self.assertIn("accuracy 0 to 100, a percentage", self.examined(self.TRAIN.replace("0.1 *", "20 *")))
+        found = self.examined(self.TRAIN, metric="loss")
+        self.assertIn("loss not below 0", found)
+        self.assertIn("the goal is to maximize loss", found)
+        self.assertNotIn("the goal is", self.examined(self.TRAIN, metric="loss", goal=("--minimize",)))
+
+    def test_names_windows_line_endings(self):
+        self.write("train.sh", "#!/bin/sh\r\necho hello\r\n")
+        os.chmod(self.path("train.sh"), 0o755)
+        for command in [["./train.sh"], ["sh", "train.sh"]]:
+            result = self.bapi("doctor", "--budget", "1m", "--epochs", "9", "--metric", "accuracy", "--", *command,
+                               "--lr~log(1e-4,1)", code=1)  # fmt: skip
+            self.assertIn("has Windows line endings", result.stdout)
+            self.assertIn("sed -i", result.stdout)
 
     def test_shows_the_output_of_programs_that_fail(self):
         for command in ["exit 3", "exit 0"]:

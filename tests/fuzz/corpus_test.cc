@@ -77,8 +77,8 @@ TEST_P(Corpus, IsReadOrRefusedWhenMixed) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Corpus, testing::ValuesIn(targets().begin(), targets().end()), [](const auto& info) {
-  return std::string(info.param.name);
+INSTANTIATE_TEST_SUITE_P(Targets, Corpus, testing::ValuesIn(targets().begin(), targets().end()), [](const auto& one) {
+  return std::string(one.param.name);
 });
 
 }  // namespace

@@ -87,12 +87,11 @@ struct Growth {
   Matrix samples;
 };
 
-Growth grow(const ExactGp& gp,
-            const std::vector<Rows>& points,
-            const BaseSamples& base,
-            double best,
-            const BatchOptions& options) {
-  BatchImprovement batch(JointDraws(gp, slope_constraint_at({}, {}), base, 0.0), best, options);
+BatchImprovement empty_set(const ExactGp& gp, const BaseSamples& base, double best, const BatchOptions& options) {
+  return BatchImprovement(JointDraws(gp, slope_constraint_at({}, {}), base, 0.0), best, options);
+}
+
+Growth grow(BatchImprovement batch, const std::vector<Rows>& points) {
   Growth growth{Vector(static_cast<Eigen::Index>(points.size())), {}, {}};
   for (std::size_t i = 0; i < points.size(); ++i) {
     growth.scores[static_cast<Eigen::Index>(i)] = batch.scores({points[i]})[0];
@@ -101,6 +100,27 @@ Growth grow(const ExactGp& gp,
   }
   growth.samples = batch.draws().values();
   return growth;
+}
+
+// q-EI as the plain average over the draws of the first `points` points.
+double sampled_improvement(const JointDraws& draws, Eigen::Index points, double best) {
+  const Vector top = draws.values().leftCols(points).rowwise().maxCoeff();
+  return normalised_weights(draws.log_weights()).dot((top.array() - best).cwiseMax(0.0).matrix());
+}
+
+// Its gradient in the x of a point that would come next: of the draws in which that point is the best, without
+// constraint.
+Vector sampled_gradient(const JointDraws& draws, const Rows& point, double best) {
+  const std::vector<DrawExtension> next = draws.extend({point});
+  const DrawGradient slope = draws.gradients(next).front();
+  const Vector normals = draws.base().normals.col(draws.points());
+  const Matrix before = draws.values();
+  Vector gradient = Vector::Zero(slope.sd.size());
+  for (Eigen::Index j = 0; j < normals.size(); ++j) {
+    const double f = next.front().mean[j] + next.front().sd * normals[j];
+    if (f > best && f > before.row(j).maxCoeff()) gradient += slope.mean.row(j).transpose() + normals[j] * slope.sd;
+  }
+  return gradient / static_cast<double>(normals.size());
 }
 
 TEST(Golden, BatchImprovement) {
@@ -115,21 +135,29 @@ TEST(Golden, BatchImprovement) {
     const JointMoments joint = gp.predict_joint(rows);
     c.expect("mean", joint.mean);
     c.expect("cov", joint.covariance);
-    const Growth sampled = grow(gp, points, base, best, {.averaging = Averaging::sampled});
-    c.expect("samples", sampled.samples);
-    c.expect("qei_after_each_point", sampled.scores);
-    c.expect("qei_grad_last_x", sampled.last_gradient);
-    const Growth integrated = grow(gp, points, base, best, {});
+    BatchImprovement drawn = empty_set(gp, base, best, {});
+    Vector sampled(rows.size());
+    for (Eigen::Index i = 0; i < rows.size(); ++i) {
+      if (i + 1 == rows.size()) c.expect("qei_grad_last_x", sampled_gradient(drawn.draws(), points.back(), best));
+      drawn.add(points[static_cast<std::size_t>(i)]);
+      sampled[i] = sampled_improvement(drawn.draws(), i + 1, best);
+    }
+    c.expect("qei_after_each_point", sampled);
+    c.expect("samples", drawn.draws().values());
+    const Vector top = drawn.draws().values().rowwise().maxCoeff();
+    c.expect("qpi_indicator", (top.array() >= best).cast<double>().mean());
+
+    const Growth integrated = grow(empty_set(gp, base, best, {}), points);
     c.expect("qei_rao_blackwell_after_each_point", integrated.scores);
     c.expect("qei_rao_blackwell_grad_last_x", integrated.last_gradient);
 
-    const auto last = [&](const BatchOptions& options) {
-      return grow(gp, points, base, best, options).scores[rows.size() - 1];
+    const auto last = [&](BatchScore score) {
+      return grow(empty_set(gp, base, best, {.score = score}), points).scores[rows.size() - 1];
     };
-    c.expect("qucb", last({.score = BatchScore::upper_bound, .ucb_beta = c.inputs()["ucb_beta"].number()}));
-    c.expect("qpi_indicator", last({.score = BatchScore::probability, .pi_temperature = 0.0}));
-    c.expect("qpi_sigmoid",
-             last({.score = BatchScore::probability, .pi_temperature = c.inputs()["pi_temperature"].number()}));
+    ASSERT_EQ(c.inputs()["ucb_beta"].number(), kUpperBoundBeta);
+    ASSERT_EQ(c.inputs()["pi_temperature"].number(), kProbabilityTemperature);
+    c.expect("qucb", last(BatchScore::upper_bound));
+    c.expect("qpi_sigmoid", last(BatchScore::probability));
   });
 }
 
@@ -146,19 +174,17 @@ LocalGrowth grow_locally(const Case& c, const ExactGp& gp, const BaseSamples& ba
   const Matrix x = c.inputs()["XS"].matrix();
   const double best = c.inputs()["best"].number();
   const double tau = c.inputs()["tau_star"].number();
-  BatchImprovement sampled(JointDraws(gp, slopes, base, jitter_of(c)), best, {.averaging = Averaging::sampled});
   BatchImprovement integrated(JointDraws(gp, slopes, base, jitter_of(c)), best);
   LocalGrowth growth{Vector(x.rows()), Vector(x.rows()), Matrix(x.rows(), base.normals.rows()), Vector(x.rows()), {}};
   for (Eigen::Index i = 0; i < x.rows(); ++i) {
     const Rows rows = slopes.rows_and_value_at_tau(x.row(i), 0, tau);
-    growth.sampled[i] = sampled.scores({rows})[0];
     growth.integrated[i] = integrated.scores({rows})[0];
-    growth.sd[i] = sampled.draws().extend({rows}).front().sd;
-    sampled.add(rows);
+    growth.sd[i] = integrated.draws().extend({rows}).front().sd;
     integrated.add(rows);
-    growth.log_weights.row(i) = sampled.draws().log_weights();
+    growth.sampled[i] = sampled_improvement(integrated.draws(), i + 1, best);
+    growth.log_weights.row(i) = integrated.draws().log_weights();
   }
-  growth.values = sampled.draws().values();
+  growth.values = integrated.draws().values();
   return growth;
 }
 

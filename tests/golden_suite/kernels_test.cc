@@ -7,7 +7,7 @@
 #include "tests/support/references.h"
 
 namespace bapi::golden {
-namespace {
+namespace kernels_test {
 
 Rows with_op(Rows rows, Op op) {
   rows.op.assign(rows.op.size(), op);
@@ -78,5 +78,5 @@ TEST(Golden, Kernels) {
   });
 }
 
-}  // namespace
+}  // namespace kernels_test
 }  // namespace bapi::golden

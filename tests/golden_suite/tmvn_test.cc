@@ -5,7 +5,7 @@
 #include "golden.h"
 
 namespace bapi::golden {
-namespace {
+namespace tmvn_test {
 
 // Enough that the error of the moments is well below the tolerance of estimated values.
 constexpr int kPoints = 1 << 15;
@@ -52,5 +52,5 @@ TEST(Golden, TruncatedNormal) {
   });
 }
 
-}  // namespace
+}  // namespace tmvn_test
 }  // namespace bapi::golden

@@ -11,7 +11,7 @@
 #include "tests/support/references.h"
 
 namespace bapi {
-namespace {
+namespace fit_test {
 
 GpParameters curve_structure(int d, double own = 0.0) {
   GpParameters p;
@@ -168,5 +168,5 @@ TEST(Fit, OptionsOutsideTheirRangeAreNamed) {
   EXPECT_THROW(FitOptions{.fixed_noise = -1.0}.validate(), InvalidInput);
 }
 
-}  // namespace
+}  // namespace fit_test
 }  // namespace bapi

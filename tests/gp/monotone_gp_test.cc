@@ -8,7 +8,7 @@
 #include "tests/support/references.h"
 
 namespace bapi {
-namespace {
+namespace monotone_gp_test {
 
 struct Setting {
   curves::Data data;
@@ -142,5 +142,5 @@ TEST(MonotoneGp, NoDataAreAllRight) {
   EXPECT_NEAR(posterior.log_probability(), log_prior_probability(posterior), 1e-9);
 }
 
-}  // namespace
+}  // namespace monotone_gp_test
 }  // namespace bapi

@@ -9,7 +9,7 @@
 #include "tests/support/curves.h"
 
 namespace bapi {
-namespace {
+namespace slope_constraint_test {
 
 ExactGp model(TimeKind kind, double lengthscale, Epoch max_epoch) {
   Rng rng(1);
@@ -60,5 +60,5 @@ TEST(SlopeConstraint, RefusesOptionsThatMakeNoSense) {
   EXPECT_THROW(slope_constraint(gp, 1, {.max_rows = 1}), InvalidInput);
 }
 
-}  // namespace
+}  // namespace slope_constraint_test
 }  // namespace bapi

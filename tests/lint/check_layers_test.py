@@ -88,18 +88,6 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual(code, 1, output)
         self.assertIn("store depends on study and includes nothing of it", output)
 
-    def test_a_type_name_has_one_definition(self):
-        def header(line):
-            return f"namespace bapi {{\n{line}\n}}  // namespace bapi\n"
-        for first, second in [("struct Axis {", "struct Axis {"), ("class Axis {", "enum class Axis { x, y };"),
-                              ("using Axis = int;", "class Axis final : public Line {"), ("struct Axis {};", "enum Axis {")]:
-            self.assert_refused({"math/a.h": header(first), "store/b.h": header(second)},
-                                "store/b.h:2: bapi::Axis is defined in math/a.h:2 already")
-        for harmless in ["struct Axis;", "  struct Axis {", "namespace {\nstruct Axis {\n};\n}  // namespace",
-                         "namespace inner {\nstruct Axis {\n};\n}  // namespace inner", "Axis axis() { return {}; }"]:
-            code, output = check({"math/a.h": header("struct Axis {"), "store/b.cc": header(harmless)})
-            self.assertEqual(code, 0, output)
-
     def test_source_without_test_is_a_warning(self):
         code, output = check({"base/a.cc": "\n"})
         self.assertEqual(code, 0, output)

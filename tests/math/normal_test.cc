@@ -6,7 +6,7 @@
 #include <limits>
 
 namespace bapi {
-namespace {
+namespace normal_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -143,5 +143,5 @@ TEST(Normal, ImprovementJoinsItsFormulasSmoothly) {
   EXPECT_NEAR(log_normal_improvement(30.0), std::log(30.0), 1e-15);
 }
 
-}  // namespace
+}  // namespace normal_test
 }  // namespace bapi

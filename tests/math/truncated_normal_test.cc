@@ -11,7 +11,7 @@
 #include "bapi/math/quasi_random.h"
 
 namespace bapi {
-namespace {
+namespace truncated_normal_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -139,5 +139,5 @@ TEST(TruncatedNormal, WeightsAreNormalisedInLogSpace) {
   EXPECT_NEAR(effective_size(Vector::Constant(7, -500.0)), 7.0, 1e-12);
 }
 
-}  // namespace
+}  // namespace truncated_normal_test
 }  // namespace bapi

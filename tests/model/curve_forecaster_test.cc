@@ -8,7 +8,7 @@
 #include "bapi/base/error.h"
 
 namespace bapi {
-namespace {
+namespace curve_forecaster_test {
 
 constexpr Epoch kEpochs = 30;
 
@@ -100,5 +100,5 @@ TEST(CurveForecaster, RefusesWhatDoesNotFitTogether) {
   EXPECT_THROW(CurveForecaster(data, {}), InvalidInput);
 }
 
-}  // namespace
+}  // namespace curve_forecaster_test
 }  // namespace bapi

@@ -35,16 +35,16 @@ grep -q '^best: trial 0, value 3$' <<< "$output"
 
 # An edited file behaves as with `bapi run`: limits are taken over and told to the programs, what is trained is not.
 sed -i 's/20 epochs/26 epochs/; $a workers: 2\ndeadline: 10m' "$scratch/shell.yaml"
-sed -i 's/-c, .for/-c, '"'"'echo "deadline $BAPI_DEADLINE"; for/' "$scratch/shell.yaml"
+sed -i 's/goal: maximize/goal: minimize/' "$scratch/shell.yaml"
 if output=$(run_study_file 2>&1); then exit 1; fi
 echo "$output"
 grep -q 'was created with different settings' <<< "$output"
-grep -q 'command: ' <<< "$output"
-sed -i 's/echo "deadline $BAPI_DEADLINE"; for/for/' "$scratch/shell.yaml"
+grep -q 'metric.goal: minimize here, maximize in the study' <<< "$output"
+sed -i 's/goal: minimize/goal: maximize/' "$scratch/shell.yaml"
 output=$(run_study_file)
 echo "$output"
-grep -q '^changed workers: 2 here, 1 in the study$' <<< "$output"
-grep -q '^changed deadline: 600 s here, none in the study$' <<< "$output"
+grep -q '^changed workers: 2, was 1$' <<< "$output"
+grep -q '^changed deadline: 600 s, was none$' <<< "$output"
 grep -q ': 26 of 26 epochs$' <<< "$output"
 
 # The deadline reaches the programs.

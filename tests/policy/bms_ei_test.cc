@@ -7,7 +7,7 @@
 #include "tests/support/tables.h"
 
 namespace bapi {
-namespace {
+namespace bms_ei_test {
 
 PolicySpec spec(std::map<std::string, Value> options = {}) { return {.name = "bms-ei", .options = std::move(options)}; }
 
@@ -120,5 +120,5 @@ TEST_F(BudgetedMultiStepTest, LooksAlongAPathOrATree) {
   EXPECT_EQ(tree.until, 9);
 }
 
-}  // namespace
+}  // namespace bms_ei_test
 }  // namespace bapi

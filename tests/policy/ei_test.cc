@@ -9,7 +9,7 @@
 #include "tests/support/tables.h"
 
 namespace bapi {
-namespace {
+namespace ei_test {
 
 SimulationSummary run(const CurveTable& table, const std::string& policy, Cost budget, std::uint64_t seed) {
   const PolicySpec spec{.name = policy};
@@ -75,5 +75,5 @@ TEST(ExpectedImprovement, FindsAPeakWithFewerRunsThanRandomSearch) {
   EXPECT_LT(ei, 0.5 * random);
 }
 
-}  // namespace
+}  // namespace ei_test
 }  // namespace bapi

@@ -50,13 +50,15 @@ TEST_F(EvidenceTest, InterpolatesWhatFullRunsReached) {
   for (const std::size_t row : {8U, 10U, 14U}) EXPECT_NEAR(forecast(model, row), table_.runs[row].value[2], 0.02);
 }
 
-TEST_F(EvidenceTest, AFailedRunCountsAsTheWorstOfTheOthers) {
+TEST_F(EvidenceTest, AFailedRunIsNoValueButAFailure) {
   for (const std::size_t row : {0U, 10U, 14U}) finish(row);
+  EXPECT_FALSE(Evidence(history_).failures().any());
   history_.apply(TrialFailed{.trial = begin(18), .message = "diverged"});
-  const ConfigurationModel model = fitted();
-  ASSERT_EQ(model.gp.size(), 4);
-  EXPECT_DOUBLE_EQ(model.gp.y()[3], model.gp.y().minCoeff());
-  EXPECT_DOUBLE_EQ(model.gp.y()[3], model.gp.y()[0]);
+  EXPECT_EQ(fitted().gp.size(), 3);
+  const Evidence evidence(history_);
+  ASSERT_TRUE(evidence.failures().any());
+  EXPECT_LT(evidence.failures().log_factors(evidence.x()[3])[0], -0.1);
+  EXPECT_GT(evidence.failures().log_factors(evidence.x()[0])[0], -0.1);
 }
 
 TEST_F(EvidenceTest, ARunningTrialLowersTheVarianceAndLeavesTheMean) {
@@ -81,12 +83,12 @@ TEST_F(EvidenceTest, HoldsEveryConfigurationEncodedAndWhatBecameOfItsCurve) {
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(evidence.x()[i], history_.spec().space.encode(history_.trials()[i].config));
   }
-  ASSERT_EQ(evidence.curves().size(), 3U) << "one trial has said nothing yet";
+  ASSERT_EQ(evidence.curves().size(), 2U) << "the others have reported nothing";
   EXPECT_EQ(evidence.curves()[0].fate, CurveFate::ended);
   EXPECT_EQ(evidence.curves()[1].fate, CurveFate::running);
   EXPECT_EQ(evidence.curves()[1].values, std::vector<double>{0.25});
   EXPECT_EQ(evidence.curves()[1].cost, 2.0);
-  EXPECT_EQ(evidence.curves()[2].fate, CurveFate::failed);
+  EXPECT_TRUE(evidence.failures().any());
   ASSERT_EQ(evidence.running().size(), 2U);
   EXPECT_EQ(evidence.running()[0].at.group, curve_of(running));
   EXPECT_EQ(evidence.running()[0].at.done, 1);

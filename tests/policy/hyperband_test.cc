@@ -130,11 +130,12 @@ TEST_F(HalvingTrace, PaysRungsFromTheStartWithoutCheckpoints) {
   const SimulationSummary summary =
       simulate(t, spec, policy, {.budget = 27.0, .seed = 3, .checkpoint = Checkpoint::none});
   EXPECT_EQ(reached_epochs(t, summary)[4], 9);
-  EXPECT_EQ(summary.spent, 24.0);  // 9 + 9, and 6 for the last one, whose program has not been ended in between
+  // 9 + 9, 6 for the last one, whose program has not been ended in between, and the rest for one that was left behind
+  EXPECT_EQ(summary.spent, 27.0);
 }
 
 // The best row of the first rung crashes on its way to the second: the other two survivors go on without it, and the
-// better one to the end.
+// better one to the end. With no new row left, the other one and the next best follow as far as the budget goes.
 TEST_F(HalvingTrace, ACrashAfterAPromotionStopsNobodyElse) {
   for (const char* name : {"hyperband", "bohb"}) {
     CurveTable t = table();
@@ -142,7 +143,7 @@ TEST_F(HalvingTrace, ACrashAfterAPromotionStopsNobodyElse) {
     const PolicySpec spec{.name = name};
     const SimulationSummary summary = simulate(t, spec, *make_policy(spec), {.budget = 30.0, .seed = 3});
     EXPECT_EQ(reached_epochs(t, summary),
-              (std::map<std::size_t, Epoch>{{0, 1}, {1, 9}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 3}, {8, 1}}))
+              (std::map<std::size_t, Epoch>{{0, 1}, {1, 9}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 5}, {7, 9}, {8, 1}}))
         << name;
   }
 }

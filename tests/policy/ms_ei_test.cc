@@ -13,7 +13,7 @@
 #include "tests/support/tables.h"
 
 namespace bapi {
-namespace {
+namespace ms_ei_test {
 
 const std::vector<std::size_t> kRows = {3, 17, 33};
 
@@ -99,5 +99,5 @@ TEST(MultiStepImprovement, FindsAPeakWithFewerRunsThanRandomSearch) {
   EXPECT_LT(ahead, 0.5 * random);
 }
 
-}  // namespace
+}  // namespace ms_ei_test
 }  // namespace bapi

@@ -172,6 +172,35 @@ TEST_P(PolicyContract, TrainsNoConfigurationOfAFiniteSpaceTwiceAndMissesNone) {
   }
 }
 
+// An earlier study with fewer epochs, of which some trials are outside the new range.
+std::vector<CurveTable> earlier_study_of(const CurveTable& table) {
+  CurveTable earlier = test::small_table(17, 7);
+  earlier.name = "earlier";
+  earlier.space = Space({{.name = table.space.params().front().name, .domain = RealRange{.low = 0.0, .high = 9.0}}});
+  for (std::size_t i = 0; i < earlier.configs.size(); ++i) earlier.configs[i] = {{0.07 * static_cast<double>(i)}};
+  if (table.space.params().front().name == "units") {
+    for (std::size_t i = 0; i < earlier.configs.size(); ++i) earlier.configs[i] = {{0.5 * static_cast<double>(i)}};
+  }
+  return {earlier};
+}
+
+TEST_P(PolicyContract, AWarmStartKeepsTheLaws) {
+  for (const CurveTable& table : {test::small_table(30, 9), open_table(), discrete_table()}) {
+    const std::vector<CurveTable> from = earlier_study_of(table);
+    const SimulationOptions options{.budget = 60.0, .seed = 4, .workers = 2, .from = from};
+    const SimulationSummary summary = run(table, options);
+    Forgetful forgetful(brisk(GetParam()));
+    EXPECT_EQ(summary.events, simulate(table, brisk(GetParam()), forgetful, options).events);
+    EXPECT_LE(summary.spent, 60.0 * (1.0 + 1e-9));
+    EXPECT_EQ(test::ledger_sum(summary.events), summary.spent);
+    const std::vector<Config> configs = started(summary);
+    for (auto at = configs.begin(); at != configs.end(); ++at) EXPECT_EQ(std::find(configs.begin(), at, *at), at);
+    for (int i = 0; i < std::min(3, summary.trials); ++i) {
+      EXPECT_TRUE(summary.history->trials()[static_cast<std::size_t>(i)].assignment.wish) << i;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Policies, PolicyContract, testing::ValuesIn(test::policy_names()), [](const auto& each) {
   return test::as_test_name(each.param);
 });

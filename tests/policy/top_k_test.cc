@@ -6,7 +6,7 @@
 #include "tests/support/tables.h"
 
 namespace bapi {
-namespace {
+namespace top_k_test {
 
 CurveTable even_table(int rows, Epoch max_epoch) {
   return test::table_of(rows, max_epoch, [](double x, Epoch t) { return x - 1.0 / t; });
@@ -74,5 +74,5 @@ TEST(TopK, SeveralWorkersCountWhatIsOnItsWay) {
   EXPECT_EQ(summary.trials, 50);
 }
 
-}  // namespace
+}  // namespace top_k_test
 }  // namespace bapi

@@ -75,6 +75,8 @@ TEST(TrainingEnvironment, TellsTheAssignmentAndTheLaterValueWins) {
   for (const char* variable : {"PATH=/bin",
                                "THREADS=4",
                                "BAPI_TRIAL=7",
+                               "BAPI_METRIC=value",
+                               "PYTHONUNBUFFERED=1",
                                "BAPI_FROM_EPOCH=3",
                                "BAPI_UNTIL_EPOCH=9",
                                "BAPI_MAX_EPOCH=27",
@@ -84,6 +86,8 @@ TEST(TrainingEnvironment, TellsTheAssignmentAndTheLaterValueWins) {
                                "BAPI_REPORT=/studies/mlp.bapi/trials/0007/report"}) {
     EXPECT_TRUE(has(variable)) << variable;
   }
+  const Strings buffered = training_environment(spec, assignment(), {"PYTHONUNBUFFERED="});
+  EXPECT_EQ(std::count(buffered.begin(), buffered.end(), "PYTHONUNBUFFERED="), 1) << "the user's own choice";
   Assignment unhurried = assignment();
   unhurried.deadline.reset();
   for (const std::string& variable : training_environment(spec, unhurried, {"BAPI_DEADLINE=0"})) {

@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
     EvaluatorContract,
     testing::Values(EvaluatorKind{"table", [] { return std::make_unique<TableLab>(); }},
                     EvaluatorKind{"process_counted", [] { return std::make_unique<ProcessLab>(Meter::epochs); }},
-                    EvaluatorKind{"process_timed", [] { return std::make_unique<ProcessLab>(Meter::seconds); }},
+                    EvaluatorKind{"process_timed", [] { return std::make_unique<ProcessLab>(Meter::accrued); }},
                     EvaluatorKind{"process_reported", [] { return std::make_unique<ProcessLab>(Meter::reported); }}),
     [](const auto& kind) { return kind.param.name; });
 

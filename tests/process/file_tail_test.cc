@@ -1,5 +1,6 @@
 #include "bapi/process/file_tail.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -48,7 +49,7 @@ TEST_F(Tail, BeginsWhereItIsTold) {
 
 TEST_F(Tail, SkipsLinesBeyondTheLimitWhateverTheirLength) {
   FileTail tail(file(), 0, 1000);
-  append(std::string(1000, 'a') + "\n" + std::string(1001, 'b') + "\nshort\n");
+  append(fmt::format("{}\n{}\nshort\n", std::string(1000, 'a'), std::string(1001, 'b')));
   EXPECT_EQ(read(tail), (Lines{std::string(1000, 'a'), "short"}));
   append(std::string(3'000'000, 'c'));
   EXPECT_EQ(read(tail), Lines{});
@@ -57,7 +58,7 @@ TEST_F(Tail, SkipsLinesBeyondTheLimitWhateverTheirLength) {
 }
 
 TEST_F(Tail, ReadsABoundedAmountAtOnce) {
-  append(std::string(300'000, 'x') + "\nend\n");
+  append(fmt::format("{}\nend\n", std::string(300'000, 'x')));
   FileTail tail(file(), 0);
   int lines = 0;
   EXPECT_TRUE(tail.read([&](std::string_view) { ++lines; }, 100'000));

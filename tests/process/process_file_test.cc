@@ -17,6 +17,8 @@ TEST(ProcessFile, ComesBackToTheLastBitAndATornOneDoesNot) {
                             .dir = "/home/a b/mlp.bapi/trials/0007",
                             .spent_before = 0.1 + 0.2,
                             .recorded = 3,
+                            .paid = 4,
+                            .continued = true,
                             .from = 3,
                             .until = 9,
                             .max_epoch = 27,

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "bapi/process/ahead.h"
 #include "bapi/process/process_file.h"
 #include "tests/process/trainer_study.h"
 
@@ -37,6 +38,8 @@ class Recovery : public testing::Test {
     file.dir = dir_.root.string();
     file.spent_before = trial_.spent();
     file.recorded = trial_.curve.last_epoch();
+    file.paid = trial_.paid_epoch();
+    file.continued = file.recorded > 0;
     file.from = file.recorded;
     file.until = 5;
     file.max_epoch = 8;
@@ -67,7 +70,10 @@ class Recovery : public testing::Test {
   void record(const std::vector<Event>& facts) {
     for (const Event& fact : facts) {
       if (const auto* measured = std::get_if<Measured>(&fact)) trial_.curve.append(measured->measurement);
-      if (const auto* overhead = std::get_if<Overhead>(&fact)) trial_.overhead += overhead->cost;
+      if (const auto* overhead = std::get_if<Overhead>(&fact)) {
+        trial_.overhead += overhead->cost;
+        if (overhead->kind == OverheadKind::unreported) trial_.unreported = overhead->epoch;
+      }
       if (std::holds_alternative<SegmentDone>(fact)) trial_.segment.reset();
     }
   }
@@ -122,6 +128,18 @@ TEST_F(Recovery, RepeatedEpochsAreChargedOnce) {
   EXPECT_EQ(recover_once(), (std::vector<Event>{overhead(OverheadKind::repeat, 3, 1.0), measured(4, 1.0)}));
 }
 
+// Epoch 3 was saved by the process before and never reported.
+TEST_F(Recovery, AnUnreportedEpochIsChargedOnce) {
+  spec_.budget = {.limit = 100.0, .unit = "epochs", .meter = Meter::epochs};
+  recorded({1.0, 1.0});
+  started();
+  said({4});
+  EXPECT_EQ(recover_once(), (std::vector<Event>{overhead(OverheadKind::unreported, 3, 1.0), measured(4, 1.0)}));
+  said({5});
+  EXPECT_EQ(recover_once(), (std::vector<Event>{measured(5, 1.0), SegmentDone{kTrial}}))
+      << "what the gap cost must not be taken for the price of a report";
+}
+
 TEST_F(Recovery, ReportedCostsAreChargedOnce) {
   spec_.budget.meter = Meter::reported;
   recorded({0.25, 0.25});
@@ -160,14 +178,14 @@ TEST_F(Recovery, TimeIsSharedByTheNewEpochsAndTheRestIsGrace) {
   said({1, 2, 3});
   lived(11.5);
   EXPECT_EQ(recover_once(),
-            (std::vector<Event>{measured(2, 3.0), measured(3, 3.0), overhead(OverheadKind::grace, 4, 1.5)}));
+            (std::vector<Event>{measured(2, 3.0), measured(3, 3.0), overhead(OverheadKind::unfinished, 4, 1.5)}));
 }
 
 TEST_F(Recovery, TimeBeforeTheFirstReportIsCharged) {
   spec_ = in_seconds(spec_);
   started();
   lived(7.0);
-  EXPECT_EQ(recover_once(), (std::vector<Event>{overhead(OverheadKind::grace, 1, 7.0)}));
+  EXPECT_EQ(recover_once(), (std::vector<Event>{overhead(OverheadKind::unfinished, 1, 7.0)}));
 }
 
 TEST_F(Recovery, EpochsShareTheTimeEvenlyWhereNoneIsKnown) {
@@ -205,7 +223,7 @@ TEST_F(Recovery, MissingFilesHaveNoReports) {
   lived(3.0);
   std::filesystem::remove(dir_.log());
   std::filesystem::remove(dir_.report());
-  EXPECT_EQ(recover_once(), (std::vector<Event>{overhead(OverheadKind::grace, 1, 3.0)}));
+  EXPECT_EQ(recover_once(), (std::vector<Event>{overhead(OverheadKind::unfinished, 1, 3.0)}));
 }
 
 TEST_F(Recovery, PipesLinksAndHolesAreNotRead) {
@@ -251,7 +269,7 @@ TEST_F(Recovery, EndsTheProcessesOfADeadControllerFirst) {
   TempDir other;
   const StudyDir study(other.path() / "fake.bapi");
   const SystemClock clock;
-  const StudySpec spec = in_seconds(trainer_spec({"--sleep", "0.02"}));
+  const StudySpec spec = in_seconds(trainer_spec({"--sleep", "0.02", "--save-every", "1000"}));  // no model to keep
   History history(spec);
   const TrialStarted decision{.trial = kTrial, .config = {{Value{0.5}}}, .until = 20};
   history.apply(decision);
@@ -268,6 +286,21 @@ TEST_F(Recovery, EndsTheProcessesOfADeadControllerFirst) {
   for (const Event& fact : facts) history.apply(fact);
   EXPECT_EQ(next.recover(history), std::vector<Event>{});
   dead.reset();
+}
+
+TEST_F(Recovery, InLockstepReportsPastTheSegmentAreKeptForTheNext) {
+  started();
+  said({1, 2, 3, 4, 5, 6, 7});
+  const std::vector<Event> facts = recover_process(spec_, trial_, dir_, PastSegment::kept);
+  EXPECT_EQ(epochs_of(facts), (std::vector<Epoch>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(recover_process(spec_, trial_, dir_, PastSegment::kept), facts) << "until they are recorded";
+  record(facts);
+  EXPECT_TRUE(recover_process(spec_, trial_, dir_, PastSegment::kept).empty());
+  const std::vector<EpochReport> kept = reports_ahead(dir_, "accuracy", 5);
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept[0].epoch, 6);
+  EXPECT_EQ(kept[1].cost, 0.25);
+  EXPECT_EQ(reports_ahead(dir_, "accuracy", 6).size(), 1u) << "what the log has is passed over";
 }
 
 }  // namespace

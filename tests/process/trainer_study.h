@@ -32,7 +32,7 @@ inline StudySpec trainer_spec(const std::vector<std::string>& flags, Epoch epoch
 }
 
 inline StudySpec in_seconds(StudySpec spec) {
-  spec.budget = {.limit = 1000.0, .unit = "s", .meter = Meter::seconds};
+  spec.budget = {.limit = 1000.0, .unit = "s", .meter = Meter::accrued};
   return spec;
 }
 

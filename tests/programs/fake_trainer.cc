@@ -11,6 +11,10 @@
 //   --crash-at T [--exit-code C]  --abort-at T  --hang-at T     after that epoch was trained, instead of reporting it
 //   --ignore-term  --fork-child  --escape-child  --big-output BYTES  --half-line-at T  --twice  --ahead --no-checkpoint
 //   --forget N
+//   --turn T          the metric rises to epoch T and falls after it
+//   --report-first    reports an epoch, then saves it  --save-every N  --in-place  writes over its checkpoint
+//   --save-took S     sleeps within every save, in place    --validate S  sleeps between saving and reporting
+//   --chatty          prints a line at the beginning of every epoch
 //   --plan P          fine; diverges: --nan-at 3; ends: --epochs 4
 //   --once FILE       misbehaves only if FILE does not exist yet, and creates it
 #include <fcntl.h>
@@ -101,6 +105,7 @@ class Trainer {
   }
 
   void train(int epoch) {
+    if (has("--chatty")) print("epoch " + std::to_string(epoch) + " begins\n");
     sleep(number("--sleep", 0.0));
     if (at("--crash-at", epoch)) {
       std::fprintf(stderr, "out of cheese in epoch %d\n", epoch);
@@ -109,12 +114,23 @@ class Trainer {
     if (at("--abort-at", epoch)) std::abort();
     if (at("--hang-at", epoch)) sleep(1000.0);
     if (at("--skip", epoch)) return;
-    save(epoch);
-    report(epoch);
+    if (has("--report-first")) report(epoch);
+    if (epoch % static_cast<int>(number("--save-every", 1.0)) == 0) save(epoch);
+    if (!has("--report-first")) {
+      sleep(number("--validate", 0.0));
+      report(epoch);
+    }
     if (has("--twice")) report(epoch);
   }
 
   void save(int epoch) const {
+    if (has("--in-place")) {
+      std::ofstream file(checkpoint());
+      file << std::flush;
+      sleep(number("--save-took", 0.0));
+      file << epoch;
+      return;
+    }
     std::ofstream(checkpoint() + ".new") << epoch;
     std::filesystem::rename(checkpoint() + ".new", checkpoint());
   }
@@ -135,6 +151,8 @@ class Trainer {
         json << "-Infinity";
       } else if (at("--text-at", epoch)) {
         json << "\"good\"";
+      } else if (has("--turn")) {
+        json << number("--x", 1.0) - 0.001 * std::abs(epoch - number("--turn", 0.0));
       } else {
         json << number("--x", 1.0) * (1.0 - std::exp(-epoch / 5.0));
       }

@@ -18,6 +18,18 @@ TEST(Describe, DecisionsSayHowFarAndWhy) {
             "stop · hopeless");
 }
 
+TEST(Describe, FormsEndWithTheDecisionAlone) {
+  const TrialResumed resume{.trial = TrialId{3}, .until = 20, .why = {.rule = Rule::uniform_draw}};
+  EXPECT_EQ(description_forms(resume, sample_spec()),
+            (std::vector<std::string>{"resume, to epoch 20 · uniform random draw",
+                                      "resume to 20 · uniform random draw",
+                                      "resume, to epoch 20 · random draw",
+                                      "resume to 20 · random draw",
+                                      "resume to 20"}));
+  EXPECT_EQ(description_forms(StudyFinished{.reason = "done"}, sample_spec()),
+            std::vector<std::string>{"finished: done"});
+}
+
 TEST(Describe, ReportsNameTheMetricAndTheCost) {
   EXPECT_EQ(describe(measured(0, 3, 0.91, 1.25), sample_spec()), "epoch 3: accuracy 0.91, 1.2 s");
 }

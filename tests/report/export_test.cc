@@ -25,7 +25,7 @@ TEST(ExportCsv, HasOneLinePerReportWithTheCostOfTheWholeStudySoFar) {
 TEST(ExportJson, HoldsTheWholeStudy) {
   const SampleLog log = sample_log();
   const History history = replay(sample_spec(), log.events());
-  const auto document = nlohmann::json::parse(export_json(history, log.events(), Controller::absent, ""));
+  const auto document = nlohmann::json::parse(export_json(history, log.events(), Controller::absent, {}));
   EXPECT_EQ(document["study"]["goal"], "maximize");
   EXPECT_EQ(document["trials"].size(), 3u);
   EXPECT_EQ(document["trials"][1]["curve"][2]["value"], 0.8);
@@ -38,7 +38,7 @@ TEST(ExportJson, HoldsTheWholeStudy) {
 TEST(ExportJson, ValuesAreInTheUsersDirection) {
   const SampleLog log = sample_log();
   const auto document = nlohmann::json::parse(
-      export_json(replay(sample_spec(Goal::minimize), log.events()), log.events(), Controller::absent, ""));
+      export_json(replay(sample_spec(Goal::minimize), log.events()), log.events(), Controller::absent, {}));
   EXPECT_EQ(document["trials"][0]["best"], 0.5);
   EXPECT_EQ(document["trials"][0]["curve"][1]["value"], 0.6);
 }
@@ -49,7 +49,7 @@ TEST(Export, StatesAreThoseOfTheOtherListings) {
   const History history = replay(sample_spec(), log.events());
   for (const auto& [controller, state] :
        {std::pair(Controller::present, "running"), std::pair(Controller::absent, "interrupted")}) {
-    const auto document = nlohmann::json::parse(export_json(history, log.events(), controller, ""));
+    const auto document = nlohmann::json::parse(export_json(history, log.events(), controller, {}));
     EXPECT_EQ(document["trials"][0]["state"], state);
     EXPECT_EQ(document["status"]["state"], state);
     EXPECT_NE(export_csv(history, log.events(), controller).find(state), std::string::npos);

@@ -13,7 +13,7 @@
 #include "tests/report/sample_study.h"
 
 namespace bapi {
-namespace {
+namespace plots_test {
 
 // Tags open and close in order, one root, quotes closed, ampersands escaped: enough of XML for what is written here.
 testing::AssertionResult well_formed_xml(const std::string& text) {
@@ -131,5 +131,5 @@ TEST(PlotBudget, StacksOneBarPerTrialAndKind) {
   EXPECT_EQ(count(svg, "<rect"), 1u + 5u + 6u);
 }
 
-}  // namespace
+}  // namespace plots_test
 }  // namespace bapi

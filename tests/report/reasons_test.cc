@@ -33,6 +33,32 @@ TEST(Reasons, ALineNamesTheRuleAndTheForecast) {
   EXPECT_EQ(in_brief({}), "");
 }
 
+TEST(Reasons, ShorterFormsKeepTheNumbers) {
+  EXPECT_EQ(
+      brief_forms(forecast_reason()),
+      (std::vector<std::string>{"highest expected improvement per cost (0.931 ± 0.012 expected at epoch 27); 4 % more "
+                                "than the runner-up (trial 15)",
+                                "highest expected improvement per cost (0.931 ± 0.012 expected at epoch 27)",
+                                "best per cost, 0.931 ± 0.012 at epoch 27",
+                                "best per cost, 0.931 ± 0.012",
+                                "0.931 ± 0.012 at epoch 27",
+                                "0.931 ± 0.012"}));
+  EXPECT_EQ(brief_forms({.rule = Rule::promoted, .standing = RungStanding{.rung = 1, .rank = 1, .reached = 9}}).back(),
+            "rank 2 of 9");
+  EXPECT_TRUE(brief_forms({}).empty());
+}
+
+TEST(Reasons, EveryRuleHasAShortForm) {
+  for (const auto& entry : names<Rule>.entries) {
+    Reason why = forecast_reason();
+    why.rule = entry.value;
+    why.own_words = "mine";
+    const std::vector<std::string> forms = brief_forms(why);
+    EXPECT_FALSE(forms.empty()) << entry.word;
+    EXPECT_LE(forms.back().size(), 16U) << entry.word;
+  }
+}
+
 TEST(Reasons, SentencesSayWhatWasExpectedWhatItCostsAndHowFarTheRunnerUpIs) {
   EXPECT_EQ(
       in_full(forecast_reason(), TrialId{7}, sample_spec(), Detail::normal),
@@ -40,7 +66,7 @@ TEST(Reasons, SentencesSayWhatWasExpectedWhatItCostsAndHowFarTheRunnerUpIs) {
           "Expected accuracy at epoch 27: 0.931 ± 0.012; best so far 0.92; the remaining budget should reach 0.94.",
           "The curve should be flat by epoch 20.",
           "Training to epoch 27 should cost 12.5 s.",
-          "Expected improvement on that value per second: 0.00012, 4 % more than the runner-up (trial 15); 20 "
+          "Expected improvement over that value per second: 0.00012, 4 % more than the runner-up (trial 15); 20 "
           "candidates considered."}));
 }
 

@@ -7,13 +7,13 @@
 #include "tests/report/sample_study.h"
 
 namespace bapi {
-namespace {
+namespace summary_test {
 
 using nlohmann::json;
 
 History sample_history() { return replay(sample_spec(), sample_log().events()); }
 
-TEST(BestCell, DoesNotExistBeforeTheFirstReport) { EXPECT_TRUE(best_cell(History(sample_spec()), "").is_null()); }
+TEST(BestCell, DoesNotExistBeforeTheFirstReport) { EXPECT_TRUE(best_cell(History(sample_spec()), {}).is_null()); }
 
 TEST(Ledger, AddsUpToWhatWasSpentToTheLastBit) {
   Cost sum = 0.0;
@@ -45,7 +45,7 @@ TEST(Ledger, SumsByKindAndByTrial) {
 }
 
 TEST(Status, HasTheNamesThatScriptsRelyOn) {
-  const Fields record = status_record(sample_history(), Controller::absent, "/x/checkpoint");
+  const Fields record = status_record(sample_history(), Controller::absent, {.path = "/x/checkpoint"});
   const json status = json::parse(render(record, Format::json));
   EXPECT_EQ(status["name"], "sample");
   EXPECT_EQ(status["policy"], "bapi");
@@ -63,7 +63,7 @@ TEST(Status, HasTheNamesThatScriptsRelyOn) {
 }
 
 TEST(Status, HasNoBestAndIsNewBeforeAnythingHappened) {
-  const Fields record = status_record(History(sample_spec()), Controller::absent, "");
+  const Fields record = status_record(History(sample_spec()), Controller::absent, {});
   const json status = json::parse(render(record, Format::json));
   EXPECT_EQ(status["state"], "new");
   EXPECT_TRUE(status["best"].is_null());
@@ -133,7 +133,8 @@ TEST(Ledger, EpochsPastWhatWasDecidedAreAKindOfTheirOwn) {
   std::vector<std::string_view> kinds;
   for (const Charge& charge : ledger(log)) kinds.push_back(word(charge.kind));
   EXPECT_EQ(kinds, (std::vector<std::string_view>{"epoch", "epoch", "ahead", "epoch"}));
+  EXPECT_EQ(training_of(spending(ledger(log))), 4.0) << "they are points of the curve, not overhead";
 }
 
-}  // namespace
+}  // namespace summary_test
 }  // namespace bapi

@@ -19,7 +19,7 @@
 #include "tests/support/temp_dir.h"
 
 namespace bapi {
-namespace {
+namespace sqlite_store_test {
 
 using test::TempDir;
 using testing_support::sample_events;
@@ -50,6 +50,21 @@ void append_sample(SqliteStore& store) {
       ASSERT_TRUE(store.append(last++, std::span(&event, 1), kNow, Durability::process));
     }
   }
+}
+
+TEST(SqliteStore, ALogThatIsALinkIsNotFollowed) {
+  const TempDir scratch;
+  const std::filesystem::path real = scratch.path() / "real.db";
+  const std::filesystem::path link = scratch.path() / "link.db";
+  { const SqliteStore store = SqliteStore::create(real, sample_spec()); }
+  std::filesystem::create_symlink(real, link);
+  for (const Access access : {Access::read_only, Access::read_write}) {
+    EXPECT_THROW(SqliteStore::open(link, access), StoreError);
+  }
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink(scratch.path() / "nowhere.db", link);
+  EXPECT_THROW(SqliteStore::create(link, sample_spec()), StoreError);
+  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "nowhere.db"));
 }
 
 EventSeq last_of(const Store& store) { return std::ssize(store.events(0)); }
@@ -563,5 +578,5 @@ TEST(SqliteStore, AKilledCreateLeavesAWholeStudyOrNone) {
   EXPECT_LT(whole, 40);
 }
 
-}  // namespace
+}  // namespace sqlite_store_test
 }  // namespace bapi

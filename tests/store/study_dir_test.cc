@@ -11,7 +11,7 @@
 #include "tests/support/temp_dir.h"
 
 namespace bapi {
-namespace {
+namespace study_dir_test {
 
 using test::TempDir;
 
@@ -79,5 +79,5 @@ TEST(ReplaceFile, LeavesTheNewContentAndNothingElse) {
   EXPECT_FALSE(read_whole_file(scratch.path() / "none").has_value());
 }
 
-}  // namespace
+}  // namespace study_dir_test
 }  // namespace bapi

@@ -7,7 +7,7 @@
 #include "bapi/base/error.h"
 
 namespace bapi {
-namespace {
+namespace history_test {
 
 StudySpec spec_of(Goal goal = Goal::maximize) {
   StudySpec spec;
@@ -96,6 +96,37 @@ TEST(History, EpochsReportedPastTheSegmentAreKept) {
   EXPECT_EQ(history.budget().spent(), 5.0);
 }
 
+TEST(History, AnEpochThatWasNotReportedIsAGapInTheCurve) {
+  History history(spec_of());
+  history.apply(started(0, 2));
+  history.apply(measured(0, 1, 0.1));
+  history.apply(Overhead{.trial = TrialId{0}, .kind = OverheadKind::unreported, .epoch = 2, .cost = 1.0});
+  EXPECT_EQ(history.trial(TrialId{0}).paid_epoch(), 2);
+  history.apply(measured(0, 3, 0.3));
+  history.apply(SegmentDone{.trial = TrialId{0}});
+  const Curve& curve = history.trial(TrialId{0}).curve;
+  EXPECT_EQ(curve.last_epoch(), 3);
+  EXPECT_EQ(curve.gaps(), std::vector<Epoch>{2});
+  EXPECT_EQ(curve.find(2), nullptr);
+  EXPECT_EQ(curve.find(3)->value, 0.3);
+  EXPECT_EQ(curve.value_by(2), 0.1);
+  EXPECT_EQ(curve.up_to(2).size(), 1u);
+  EXPECT_EQ(history.budget().spent(), 3.0);
+  EXPECT_TRUE(history.objection(Overhead{.trial = TrialId{0}, .kind = OverheadKind::unreported, .epoch = 3}));
+}
+
+TEST(History, MoreEpochsThanAreForgivenCannotBeMissing) {
+  StudySpec spec = spec_of();
+  spec.epochs.max = 20;
+  History history(spec);
+  history.apply(started(0, 2));
+  EXPECT_FALSE(history.objection(measured(0, 1 + kMostUnreported, 0.1)));
+  EXPECT_TRUE(history.objection(measured(0, 2 + kMostUnreported, 0.1)));
+  history.apply(measured(0, 3, 0.1));
+  EXPECT_EQ(history.trial(TrialId{0}).curve.value_by(1), 0.1) << "nothing was reported by then";
+  EXPECT_TRUE(history.objection(measured(0, 2, 0.1)));
+}
+
 TEST(History, InterruptedSegmentStaysOpenAndIsContinuedNotResumed) {
   History history(spec_of());
   history.apply(started(0, 3));
@@ -136,8 +167,10 @@ TEST(History, RefusesEventsThatCannotFollow) {
   History history(spec_of());
   EXPECT_THROW(history.apply(started(1, 1)), LogicError);        // numbers are dense
   EXPECT_THROW(history.apply(measured(0, 1, 0.5)), LogicError);  // no such trial
-  history.apply(started(0, 2));
-  EXPECT_THROW(history.apply(measured(0, 2, 0.5)), LogicError);      // a gap
+  history.apply(started(0, 3));
+  history.apply(measured(0, 2, 0.5));                                // epoch 1 was saved and never reported
+  EXPECT_THROW(history.apply(measured(0, 1, 0.5)), LogicError);      // too late
+  EXPECT_THROW(history.apply(measured(0, 2, 0.5)), LogicError);      // a second time
   EXPECT_THROW(history.apply(SegmentDone{TrialId{0}}), LogicError);  // not there yet
   EXPECT_THROW(history.apply(resumed(0, 3)), LogicError);            // still running
 }
@@ -160,11 +193,11 @@ TEST(History, JudgesABatchOneFactAfterTheOther) {
   History history(spec_of());
   history.apply(started(0, 2));
   const std::vector<Event> whole = {measured(0, 1, 0.5), measured(0, 2, 0.5), SegmentDone{TrialId{0}}};
-  const std::vector<Event> gap = {measured(0, 1, 0.5), measured(0, 3, 0.5)};
+  const std::vector<Event> back = {measured(0, 2, 0.5), measured(0, 1, 0.5)};
   const std::vector<Event> twice = {
       measured(0, 1, 0.5), measured(0, 2, 0.5), SegmentDone{TrialId{0}}, SegmentDone{TrialId{0}}};
   EXPECT_FALSE(history.objection(whole));
-  EXPECT_EQ(history.objection(gap), "trial 0: epoch 3 cannot follow epoch 1");
+  EXPECT_EQ(history.objection(back), "trial 0: epoch 1 cannot follow epoch 2");
   EXPECT_EQ(history.objection(twice), "trial 0: it is paused; only an open segment can be done");
 }
 
@@ -233,5 +266,5 @@ TEST(History, OverdrawnAreTheTrialsThatEmptiedTheBudgetOrCameAfter) {
   EXPECT_TRUE(history.overdrawn().empty());
 }
 
-}  // namespace
+}  // namespace history_test
 }  // namespace bapi

@@ -64,7 +64,8 @@ TEST(InlineCommand, MistakesQuoteTheArgument) {
       {"--x~choice()", "--x~choice(): found an empty value, expected choice(a,b,...)"},
       {"--x~log(1,2", "--x~log(1,2: the parenthesis is not closed"},
       {"--dir~int(1,2)", "--dir~int(1,2): the name 'dir' is taken by the macro ${dir}"},
-      {"--2x~int(1,2)", "--2x~int(1,2): '2x' is no name; expected a letter, then letters, digits, '_', '-' and '.'"},
+      {"--2x~int(1,2)",
+       "--2x~int(1,2): invalid name '2x': use letters, digits, '-', '_' and '.', beginning with a letter"},
       {"${chekpoint}", "${chekpoint}: unknown macro ${chekpoint}; did you mean ${checkpoint}?"}};
   for (const auto& [argument, message] : cases) EXPECT_EQ(message_of({"./train", argument}), message);
   EXPECT_EQ(message_of({"./train", "--x~1", "--x~2"}), "--x~2: parameter 'x' is given twice");

@@ -13,7 +13,7 @@ TEST(ParamNameMistake, NamesMustServeAsMacroAndFlag) {
   }
   for (const std::string name : {"", "2x", "a b", "-lr", "a{b}", "a~b", "a=b"}) {
     EXPECT_EQ(param_name_mistake(name),
-              "'" + name + "' is no name; expected a letter, then letters, digits, '_', '-' and '.'");
+              "invalid name '" + name + "': use letters, digits, '-', '_' and '.', beginning with a letter");
   }
   EXPECT_EQ(param_name_mistake("dir"), "the name 'dir' is taken by the macro ${dir}");
 }

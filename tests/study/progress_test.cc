@@ -30,7 +30,7 @@ TEST(Best, IsInTheUsersDirectionWhenMinimizing) {
 TEST(Best, DoesNotExistBeforeTheFirstReport) { EXPECT_FALSE(best(History(sample_spec()))); }
 
 TEST(SpentReports, AreAllReportsWithWhatTheStudyHadSpentByThenToTheLastBit) {
-  const std::vector<SpentReport> reports = spent_reports(sample_spec().metric, sample_log().events());
+  const std::vector<SpentReport> reports = spent_reports(sample_spec(), sample_log().events());
   ASSERT_EQ(reports.size(), 5u);
   EXPECT_EQ(reports[0].spent, 0.1 + 1.1);
   EXPECT_EQ(reports[1].spent, 0.1 + 1.1 + 1.3);
@@ -41,14 +41,14 @@ TEST(SpentReports, AreAllReportsWithWhatTheStudyHadSpentByThenToTheLastBit) {
 }
 
 TEST(Improvements, AreInTheUsersDirectionAndEndWithTheBest) {
-  const std::vector<SpentReport> up = improvements(sample_spec().metric, sample_log().events());
+  const std::vector<SpentReport> up = improvements(sample_spec(), sample_log().events());
   ASSERT_EQ(up.size(), 4u);
   EXPECT_EQ(up[0].measurement.value, 0.5);
   EXPECT_EQ(up[0].spent, 0.1 + 1.1);
   EXPECT_EQ(up[3].measurement.value, best(sample_history())->value);
   EXPECT_EQ(up[3].trial, best(sample_history())->trial);
 
-  const std::vector<SpentReport> down = improvements(sample_spec(Goal::minimize).metric, sample_log().events());
+  const std::vector<SpentReport> down = improvements(sample_spec(Goal::minimize), sample_log().events());
   ASSERT_EQ(down.size(), 1u);
   EXPECT_EQ(down[0].measurement.value, 0.5);
 }

@@ -5,7 +5,7 @@
 #include "bapi/base/error.h"
 
 namespace bapi {
-namespace {
+namespace quantity_test {
 
 std::string message_of(const auto& action) {
   try {
@@ -45,7 +45,7 @@ TEST(ParseDuration, RefusesEverythingElse) {
 }
 
 TEST(ParseBudget, TimeIsMeasuredInSeconds) {
-  EXPECT_EQ(parse_budget("30m", "b"), (BudgetSpec{.limit = 1800.0, .unit = "s", .meter = Meter::seconds}));
+  EXPECT_EQ(parse_budget("30m", "b"), (BudgetSpec{.limit = 1800.0, .unit = "s", .meter = Meter::accrued}));
   EXPECT_EQ(parse_budget("1h30m", "b").limit, 5400.0);
   EXPECT_EQ(parse_budget("60", "b").limit, 60.0);
 }
@@ -83,5 +83,5 @@ TEST(ParseBudget, RefusesWhatBuysNoEpoch) {
   EXPECT_EQ(parse_budget("1e-3", "").limit, 1e-3);
 }
 
-}  // namespace
+}  // namespace quantity_test
 }  // namespace bapi

@@ -3,6 +3,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "bapi/study/event.h"
 #include "bapi/study/reason_fields.h"
 #include "bapi/study/spec.h"
+#include "bapi/study/spec_fields.h"
 
 // Arbitrary specifications and events, for round trips. Texts hold quotes, newlines, NUL, umlauts and bytes that are no
 // UTF-8; numbers are any finite bit pattern.
@@ -70,114 +73,12 @@ Enum any_named(Rng& rng) {
   return entries[static_cast<std::size_t>(rng.below(static_cast<int>(entries.size())))].value;
 }
 
-// Fills every field that a visitor is shown with anything, optional ones half of the time.
-class AnyFields {
- public:
-  explicit AnyFields(Rng& rng) : rng_(rng) {}
-
-  template <typename T>
-  void operator()(std::string_view, T& field) {
-    fill(field);
-  }
-
-  template <typename T>
-  void if_set(std::string_view, T& field) {
-    if (rng_.below(2) == 0) fill(field);
-  }
-
- private:
-  void fill(bool& field) { field = rng_.below(2) == 0; }
-  void fill(int& field) { field = rng_.below(1000000); }
-  void fill(double& field) { field = any_number(rng_); }
-  void fill(std::string& field) { field = any_bytes(rng_); }
-  void fill(TrialId& field) { field = TrialId{rng_.below(1000000)}; }
-
-  template <Named T>
-  void fill(T& field) {
-    field = any_named<T>(rng_);
-  }
-
-  template <typename T>
-  void fill(std::optional<T>& field) {
-    fill(field.emplace());
-  }
-
-  template <typename T>
-  void fill(Rare<T>& field) {
-    fill(field.emplace());
-  }
-
-  template <typename T>
-  void fill(std::vector<T>& field) {
-    for (int i = rng_.below(4); i > 0; --i) fill(field.emplace_back());
-  }
-
-  template <typename T>
-  void fill(T& field) {
-    fields(*this, field);
-  }
-
-  Rng& rng_;
-};
-
-template <typename T>
-T any_fields(Rng& rng) {
-  T value;
-  AnyFields any(rng);
-  fields(any, value);
-  return value;
-}
-
-inline Reason any_why(Rng& rng) { return any_fields<Reason>(rng); }
-
 inline Config any_config(Rng& rng) {
   Config config;
   for (int i = rng.below(6); i > 0; --i) {
     config.values.push_back(rng.below(5) == 0 ? Value(std::monostate{}) : any_value(rng));
   }
   return config;
-}
-
-inline TrialId any_trial(Rng& rng) { return TrialId{rng.below(1000000)}; }
-inline Epoch any_epoch(Rng& rng) { return rng.below(std::numeric_limits<int>::max()); }
-
-// Of the kind with this index in the variant.
-inline Event any_event(std::size_t kind, Rng& rng) {
-  const TrialId trial = any_trial(rng);
-  switch (kind) {
-    case 0:
-      return TrialStarted{.trial = trial,
-                          .config = any_config(rng),
-                          .until = any_epoch(rng),
-                          .expected_cost = any_number(rng),
-                          .why = any_why(rng),
-                          .assignment = any_fields<TrialAssignment>(rng)};
-    case 1:
-      return TrialResumed{
-          .trial = trial, .until = any_epoch(rng), .expected_cost = any_number(rng), .why = any_why(rng)};
-    case 2:
-      return TrialStopped{.trial = trial, .why = any_why(rng)};
-    case 3:
-      return StudyFinished{.reason = any_bytes(rng)};
-    case 4:
-      return Measured{.trial = trial,
-                      .measurement = {.epoch = any_epoch(rng), .value = any_number(rng), .cost = any_number(rng)}};
-    case 5:
-      return SegmentDone{.trial = trial};
-    case 6:
-      return ProgramEnded{.trial = trial};
-    case 7:
-      return TrialFailed{.trial = trial, .message = any_bytes(rng)};
-    case 8:
-      return Interrupted{.trial = trial, .reason = any_bytes(rng)};
-    case 9:
-      return Overhead{.trial = trial,
-                      .kind = static_cast<OverheadKind>(rng.below(4)),
-                      .epoch = any_epoch(rng),
-                      .cost = any_number(rng)};
-    default:
-      return BudgetChanged{.total = any_number(rng)};
-  }
 }
 
 inline Domain any_domain(Rng& rng) {
@@ -213,28 +114,124 @@ inline Space any_space(Rng& rng) {
   return Space(std::move(params));
 }
 
-inline StudySpec any_spec(Rng& rng) {
-  StudySpec spec{.name = any_bytes(rng),
-                 .metric = {.name = any_text(rng), .goal = static_cast<Goal>(rng.below(2))},
-                 .budget = {.limit = any_number(rng),
-                            .unit = any_text(rng),
-                            .meter = static_cast<Meter>(rng.below(3)),
-                            .per_hour = any_number(rng)},
-                 .epochs = {.min = any_epoch(rng), .max = any_epoch(rng)},
-                 .workers = rng.below(100),
-                 .seed = rng.bits(),
-                 .policy = {.name = any_text(rng)},
-                 .space = any_space(rng),
-                 .checkpoint = static_cast<Checkpoint>(rng.below(2)),
-                 .grace = any_number(rng),
-                 .report_timeout = any_number(rng),
-                 .max_failures = rng.below(100)};
-  for (int i = rng.below(6); i > 0; --i) spec.command.push_back(any_bytes(rng));
-  if (rng.below(2) == 0) spec.deadline = any_number(rng);
-  for (int i = rng.below(4); i > 0; --i) spec.policy.options.emplace(any_text(rng), any_value(rng));
-  for (int i = rng.below(4); i > 0; --i) spec.env.emplace(any_text(rng), any_bytes(rng));
-  for (int i = rng.below(4); i > 0; --i) spec.pool.push_back(any_config(rng));
-  return spec;
+// Fills every field that a visitor is shown with anything, optional ones half of the time.
+class AnyFields {
+ public:
+  explicit AnyFields(Rng& rng) : rng_(rng) {}
+
+  template <typename T>
+  void operator()(const Field&, T& field) {
+    fill(field);
+  }
+
+  template <typename T>
+  void if_set(const Field&, T& field) {
+    if (rng_.below(2) == 0) fill(field);
+  }
+
+ private:
+  void fill(bool& field) { field = rng_.below(2) == 0; }
+  void fill(int& field) { field = rng_.below(1000000); }
+  void fill(std::uint64_t& field) { field = rng_.bits(); }
+  void fill(double& field) { field = any_number(rng_); }
+  void fill(std::string& field) { field = any_bytes(rng_); }
+  void fill(TrialId& field) { field = TrialId{rng_.below(1000000)}; }
+  void fill(Value& field) { field = any_value(rng_); }
+  void fill(Config& field) { field = any_config(rng_); }
+  void fill(Space& field) { field = any_space(rng_); }
+
+  template <Named T>
+  void fill(T& field) {
+    field = any_named<T>(rng_);
+  }
+
+  template <typename T>
+  void fill(std::optional<T>& field) {
+    if (rng_.below(2) == 0) fill(field.emplace());
+  }
+
+  template <typename T>
+  void fill(std::map<std::string, T>& field) {
+    for (int i = rng_.below(4); i > 0; --i) fill(field[any_text(rng_)]);  // a key of JSON is UTF-8
+  }
+
+  template <typename T>
+  void fill(Rare<T>& field) {
+    fill(field.emplace());
+  }
+
+  template <typename T>
+  void fill(std::vector<T>& field) {
+    for (int i = rng_.below(4); i > 0; --i) fill(field.emplace_back());
+  }
+
+  template <typename T>
+  void fill(T& field) {
+    fields(*this, field);
+  }
+
+  Rng& rng_;
+};
+
+template <typename T>
+T any_fields(Rng& rng) {
+  T value;
+  AnyFields any(rng);
+  fields(any, value);
+  return value;
 }
+
+inline Reason any_why(Rng& rng) { return any_fields<Reason>(rng); }
+
+inline TrialId any_trial(Rng& rng) { return TrialId{rng.below(1000000)}; }
+inline Epoch any_epoch(Rng& rng) { return rng.below(std::numeric_limits<int>::max()); }
+
+// Of the kind with this index in the variant.
+inline Event any_event(std::size_t kind, Rng& rng) {
+  const TrialId trial = any_trial(rng);
+  switch (kind) {
+    case 0:
+      return TrialStarted{.trial = trial,
+                          .config = any_config(rng),
+                          .until = any_epoch(rng),
+                          .expected_cost = any_number(rng),
+                          .why = any_why(rng),
+                          .assignment = any_fields<TrialAssignment>(rng)};
+    case 1:
+      return TrialResumed{
+          .trial = trial, .until = any_epoch(rng), .expected_cost = any_number(rng), .why = any_why(rng)};
+    case 2:
+      return TrialStopped{.trial = trial, .why = any_why(rng)};
+    case 3:
+      return StudyFinished{.reason = any_bytes(rng)};
+    case 4:
+      return Measured{.trial = trial,
+                      .measurement = {.epoch = any_epoch(rng), .value = any_number(rng), .cost = any_number(rng)},
+                      .others = rng.below(2) == 0 ? Rare<OtherMetrics>()
+                                                  : Rare<OtherMetrics>(OtherMetrics{{any_text(rng), any_number(rng)}})};
+    case 5:
+      return SegmentDone{.trial = trial};
+    case 6:
+      return ProgramEnded{.trial = trial};
+    case 7:
+      return TrialFailed{.trial = trial, .message = any_bytes(rng), .cause = any_named<FailureCause>(rng)};
+    case 8:
+      return Interrupted{.trial = trial, .reason = any_bytes(rng)};
+    case 9:
+      return Overhead{
+          .trial = trial, .kind = any_named<OverheadKind>(rng), .epoch = any_epoch(rng), .cost = any_number(rng)};
+    case 10:
+      return BudgetChanged{.total = any_number(rng)};
+    case 11:
+      return TrialRetried{.trial = trial, .reason = any_bytes(rng), .until = rng.below(2) == 0 ? 0 : any_epoch(rng)};
+    case 12:
+      return SettingsChanged{
+          .changes = {{.field = any_text(rng), .before = any_bytes(rng), .after = any_bytes(rng)}, {}}};
+    default:
+      return ConfigEnqueued{.wish = any_config(rng), .by = any_bytes(rng), .id = any_text(rng)};
+  }
+}
+
+inline StudySpec any_spec(Rng& rng) { return any_fields<StudySpec>(rng); }
 
 }  // namespace bapi::testing_support

@@ -9,9 +9,10 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/rng.h"
+#include "bapi/study/spec_fields.h"
 
 namespace bapi {
-namespace {
+namespace spec_file_test {
 
 using namespace std::string_literals;
 
@@ -64,17 +65,25 @@ TEST(SpecFile, ReadsEveryField) {
   const StudySpec spec = parse_study_file(R"(
 name: mlp
 command: [python3, train.py, --lr, "${lr}", --out, "${checkpoint}"]
-metric: {name: loss, goal: minimize}
+metric: {name: loss, goal: minimize, smooth: 3, of: last}
 budget: 30m
 deadline: 1h
 epochs: {min: 2, max: 100}
+repeat: 3
 workers: 2
+gpus: {devices: [0, GPU-8f2c41d0], per_gpu: 3}
 seed: 18446744073709551615
 policy: {name: hyperband, eta: 3, mode: fast, share: 0.5, strict: true}
+try: [{lr: 0.1, units: 64}, {optimizer: sgd, momentum: 0.5}]
 checkpoint: none
+checkpoints: {keep: best 3, final: no}
 grace: 5s
 report_timeout: 10m
 max_failures: 3
+retries: 2
+lockstep: no
+cwd: ../code/
+hooks: {best: [mail, -s, better, me], study_end: [./done.sh]}
 env: {OMP_NUM_THREADS: 1, MODE: fast, EMPTY: }
 parameters:
   lr:       {min: 1e-6, max: 1, log: true}
@@ -83,22 +92,30 @@ parameters:
   momentum: {min: 0.1, max: 0.9, when: {optimizer: sgd}}
   depth:    {value: 3}
 )",
-                                          "dir/study.yaml");
+                                          "/home/me/dir/study.yaml");
   StudySpec expected;
   expected.name = "mlp";
   expected.command = {"python3", "train.py", "--lr", "${lr}", "--out", "${checkpoint}"};
-  expected.metric = {.name = "loss", .goal = Goal::minimize};
+  expected.metric = {.name = "loss", .goal = Goal::minimize, .smooth = 3, .of = ValueOf::last};
+  expected.repeat = 3;
   expected.budget = {.limit = 1800.0};
   expected.deadline = 3600.0;
   expected.epochs = {.min = 2, .max = 100};
   expected.workers = 2;
+  expected.gpus = {.devices = {"0", "GPU-8f2c41d0"}, .per_gpu = 3};
   expected.seed = 18446744073709551615u;
   expected.policy = {.name = "hyperband",
                      .options = {{"eta", 3_i}, {"mode", "fast"s}, {"share", 0.5}, {"strict", true}}};
   expected.checkpoint = Checkpoint::none;
+  expected.checkpoints = {.best = 3, .final = false};
   expected.grace = 5.0;
   expected.report_timeout = 600.0;
   expected.max_failures = 3;
+  expected.retries = 2;
+  expected.lockstep = false;
+  expected.cwd = "/home/me/code";
+  expected.tries = {{{"lr", 0.1}, {"units", 64_i}}, {{"optimizer", "sgd"s}, {"momentum", 0.5}}};
+  expected.hooks = {.best = {"mail", "-s", "better", "me"}, .study_end = {"./done.sh"}};
   expected.env = {{"OMP_NUM_THREADS", "1"}, {"MODE", "fast"}, {"EMPTY", ""}};
   expected.space = Space({{.name = "lr", .domain = RealRange{.low = 1e-6, .high = 1.0, .scale = Scale::log}},
                           {.name = "units", .domain = IntRange{.low = 16, .high = 256, .scale = Scale::log}},
@@ -123,6 +140,79 @@ TEST(SpecFile, FieldsLeftOutHaveTheirDefaults) {
   EXPECT_EQ(spec.grace, defaults.grace);
   EXPECT_EQ(spec.report_timeout, defaults.report_timeout);
   EXPECT_EQ(spec.max_failures, defaults.max_failures);
+  EXPECT_EQ(spec.retries, 1);
+  EXPECT_EQ(spec.cwd, "");
+}
+
+TEST(SpecFile, CheckpointsToKeepAreAllOrTheBest) {
+  EXPECT_EQ(parse({.more = "checkpoints: {keep: all}"}).checkpoints, KeptCheckpoints{});
+  EXPECT_EQ(parse({.more = "checkpoints: {keep: 2}"}).checkpoints, (KeptCheckpoints{.best = 2}));
+  EXPECT_EQ(parse({.more = "checkpoints: {final: no}"}).checkpoints, (KeptCheckpoints{.final = false}));
+}
+
+TEST(SpecFile, GpusAreListedOrFoundAndSetTheWorkersThatAreNotGiven) {
+  const StudySpec listed = parse({.more = "gpus: [0, 1, 3]"});
+  EXPECT_EQ(listed.gpus, (Gpus{.devices = {"0", "1", "3"}, .set_workers = true}));
+  EXPECT_EQ(listed.workers, 3);
+  EXPECT_EQ(parse({.more = "gpus: {devices: [0, 1], per_gpu: 2}"}).workers, 4);
+  EXPECT_EQ(parse({.more = "gpus: [0, 1]\nworkers: 1"}).workers, 1);
+  EXPECT_EQ(parse({.more = "gpus: auto"}).gpus, (Gpus{.automatic = true, .set_workers = true}));
+  EXPECT_EQ(parse({.more = "gpus: none"}).gpus, Gpus{});
+}
+
+TEST(SpecFile, MistakesInWhatCountsAndInRepeats) {
+  EXPECT_EQ(message_of(Lines{.metric = "metric: {name: loss, goal: minimize, of: first}"}),
+            "study.yaml:2:42: metric.of: found 'first', expected best or last");
+  EXPECT_EQ(message_of(Lines{.metric = "metric: {name: loss, goal: minimize, smooth: 0}"}),
+            "study.yaml:2:38: metric.smooth: 0, must be at least 1");
+  EXPECT_EQ(
+      message_of(Lines{.metric = "metric: {name: loss, goal: minimize, smooth: 1000000}"}),
+      "study.yaml:2:1: metric: smooth is 1000000, but a full training has 100 epochs; expected no more than these");
+  EXPECT_EQ(message_of(Lines{.more = "repeat: 0"}), "study.yaml:6:1: repeat: 0, must be at least 1");
+  EXPECT_EQ(message_of(Lines{.more = "repeat: 101"}),
+            "study.yaml:6:1: repeat: 101, expected how often every finalist is trained, 1 to 100");
+  EXPECT_EQ(
+      message_of(Lines{.budget = "budget: 300 epochs", .more = "repeat: 3"}),
+      "study.yaml:6:1: repeat: 3 trainings of 100 epochs and a search do not fit a budget of 300 epochs; expected at "
+      "least 400 epochs. Raise the budget, or lower repeat or epochs");
+}
+
+TEST(SpecFile, MistakesInGpus) {
+  EXPECT_EQ(
+      message_of(Lines{.more = "gpus: 2"}),
+      "study.yaml:6:7: gpus: found '2', expected auto, none, a list such as [0, 1], or {devices: auto, per_gpu: 2}");
+  EXPECT_EQ(message_of(Lines{.more = "gpus: []"}),
+            "study.yaml:6:7: gpus: found an empty list, expected at least one GPU, or gpus: none");
+  EXPECT_EQ(message_of(Lines{.more = "gpus: [-1]"}),
+            "study.yaml:6:8: gpus[0]: found '-1', expected the number of a GPU, or its UUID (GPU-8f2c41d0-...)");
+  EXPECT_EQ(message_of(Lines{.more = "gpus: {per_gpu: 2}"}),
+            "study.yaml:6:7: gpus: found no 'devices', expected for example {devices: auto, per_gpu: 2}");
+  EXPECT_EQ(message_of(Lines{.more = "gpus: {devices: auto, per_gpu: 0}"}),
+            "study.yaml:6:23: gpus.per_gpu: 0, must be at least 1");
+  EXPECT_EQ(message_of(Lines{.more = "gpus: [0, 1]\nworkers: 3"}),
+            "study.yaml:7:1: workers: 3, but gpus has places for 2; give more GPUs, or let workers share them: gpus: "
+            "{devices: [0, 1], per_gpu: 2}");
+  EXPECT_EQ(message_of(Lines{.more = "gpus: auto\nenv: {CUDA_VISIBLE_DEVICES: 0}"}),
+            "study.yaml:7:1: env: CUDA_VISIBLE_DEVICES is set for every worker by gpus; leave one of them out");
+}
+
+TEST(SpecFile, MistakesInConfigurationsToTry) {
+  EXPECT_EQ(message_of(Lines{.more = "try: {lr: 0.5}"}),
+            "study.yaml:6:6: try: found a mapping, expected a list of configurations such as [{lr: 0.1}]");
+  EXPECT_EQ(message_of(Lines{.more = "try: [{lr: 0.5}, {lr: 2}]"}),
+            "study.yaml:6:18: try[1]: lr: found 2, expected a number from 0.1 to 1");
+  EXPECT_EQ(message_of(Lines{.more = "try: [{rate: 0.5}]"}),
+            "study.yaml:6:7: try[0]: there is no parameter rate; the study has lr");
+  EXPECT_EQ(message_of(Lines{.more = "try: [{}]"}),
+            "study.yaml:6:7: try[0]: found no value, expected at least one, for example lr=0.1");
+}
+
+TEST(SpecFile, MistakesInHooks) {
+  EXPECT_EQ(message_of(Lines{.more = "hooks: {best: ./mail.sh}"}),
+            "study.yaml:6:15: hooks.best: found a string, expected a list with one item per argument, because there is "
+            "no shell: [./mail.sh]");
+  EXPECT_EQ(message_of(Lines{.more = "hooks: {ends: [true]}"}),
+            "study.yaml:6:9: hooks: unknown key 'ends', expected one of epoch, best, trial_end, study_end");
 }
 
 TEST(SpecFile, TheStudyIsCalledAfterItsFile) {
@@ -146,7 +236,7 @@ TEST(SpecFile, ReadsEveryFormOfBudget) {
       {"{limit: 500, unit: epochs}", epochs},
       {"12 usd", {.limit = 12.0, .unit = "usd", .meter = Meter::reported}},
       {"{limit: 12, unit: usd, per_hour: 2.5}",
-       {.limit = 12.0, .unit = "usd", .meter = Meter::seconds, .per_hour = 2.5}},
+       {.limit = 12.0, .unit = "usd", .meter = Meter::accrued, .per_hour = 2.5}},
       {"{limit: 3e6, unit: joule}", {.limit = 3e6, .unit = "joule", .meter = Meter::reported}}};
   for (const auto& [text, budget] : cases) EXPECT_EQ(parse({.budget = "budget: " + text}).budget, budget) << text;
 }
@@ -239,6 +329,22 @@ TEST(SpecFile, WhatIsNotAMappingIsRefused) {
             "study.yaml:6:1: found more after the end of the study, expected nothing");
 }
 
+TEST(SpecFile, LockstepIsTheDefaultWhereNothingElseIsUpToChance) {
+  EXPECT_FALSE(parse({}).in_lockstep()) << "a budget in time";
+  EXPECT_TRUE(parse({.budget = "budget: 500 epochs"}).in_lockstep());
+  EXPECT_FALSE(parse({.budget = "budget: 500 epochs", .more = "workers: 2"}).in_lockstep());
+  EXPECT_FALSE(parse({.budget = "budget: 500 epochs", .more = "lockstep: no"}).in_lockstep());
+  EXPECT_FALSE(parse({.budget = "budget: 12 usd"}).in_lockstep());
+  EXPECT_TRUE(parse({.budget = "budget: 12 usd", .more = "lockstep: yes"}).in_lockstep());
+}
+
+TEST(SpecFile, LockstepIsRefusedWhereItCannotBeKept) {
+  const std::string in_time = message_of(Lines{.more = "lockstep: yes"});
+  EXPECT_NE(in_time.find("study.yaml:6:1: lockstep: yes, but the budget is in time"), std::string::npos) << in_time;
+  const std::string parallel = message_of(Lines{.budget = "budget: 500 epochs", .more = "lockstep: yes\nworkers: 2"});
+  EXPECT_NE(parallel.find("workers is 2"), std::string::npos) << parallel;
+}
+
 TEST(SpecFile, BrokenYamlIsRefusedWithItsPlace) {
   EXPECT_EQ(message_of("name: a\nmetric: {name: b\n"), "study.yaml:3:1: not YAML: end of map flow not found");
   EXPECT_EQ(message_of("name: a\n\tmetric: b\n"), "study.yaml:2:1: not YAML: illegal tab when looking for indentation");
@@ -253,7 +359,9 @@ TEST(SpecFile, MistakesInTheFields) {
       {{.more = "budgets: 3"}, "study.yaml:6:1: unknown key 'budgets'; did you mean 'budget'?"},
       {{.more = "colour: red"},
        "study.yaml:6:1: unknown key 'colour', expected one of name, command, metric, budget, deadline, epochs, "
-       "workers, seed, policy, parameters, checkpoint, grace, report_timeout, max_failures, env"},
+       "repeat, workers, gpus, seed, policy, try, from, parameters, checkpoint, checkpoints, grace, report_timeout, "
+       "max_failures, "
+       "env, retries, cwd, hooks, lockstep"},
       {{.more = "method: bayes"},
        "study.yaml:6:1: key 'method' is not one of bapi's; write 'policy', for example policy: hyperband (`bapi "
        "policies` lists them)"},
@@ -310,7 +418,7 @@ TEST(SpecFile, MistakesInTheFields) {
       {{.budget = "budget: {unit: usd}"},
        "study.yaml:3:9: budget: found no 'limit', expected for example {limit: 12, unit: usd, per_hour: 2.5}"},
       {{.budget = "budget: {limit: 12, per_hour: 3}"},
-       "study.yaml:3:31: budget.per_hour: needs a unit beside it, for example unit: usd"},
+       "study.yaml:3:31: budget.per_hour: needs a unit as well, for example unit: usd"},
       {{.budget = "budget: {limit: 12, unit: epochs, per_hour: 3}"},
        "study.yaml:3:45: budget.per_hour: has no meaning in epochs"},
       {{.budget = "budget: {limit: twelve, unit: usd}"},
@@ -327,7 +435,8 @@ TEST(SpecFile, MistakesInTheFields) {
       {{.epochs = "epochs: {min: 9, max: 3}"}, "study.yaml:4:1: epochs: max = 3 is below min = 9"},
       {{.epochs = "epochs: 99999999999"}, "study.yaml:4:9: epochs: found '99999999999', expected a smaller integer"},
       {{.more = "name: a/b"},
-       "study.yaml:6:1: name: \"a/b\"; expected letters, digits, '.', '-', '_', beginning with a letter or digit"},
+       "study.yaml:6:1: name: invalid name 'a/b': use letters, digits, '-', '_' and '.', beginning with a letter or "
+       "digit"},
       {{.more = "name: "}, "study.yaml:6:1: name: found nothing, expected a name"},
       {{.more = "deadline: soon"},
        "study.yaml:6:11: deadline: found 'soon', expected a duration such as 90s, 30m, 2h, 1h30m or seconds"},
@@ -345,6 +454,8 @@ TEST(SpecFile, MistakesInTheFields) {
        "study.yaml:6:32: policy.eta: found a list, expected a number, a word, true or false"},
       {{.more = "checkpoint: never"}, "study.yaml:6:13: checkpoint: found 'never', expected kept or none"},
       {{.more = "checkpoint: ~"}, "study.yaml:6:1: checkpoint: found nothing, expected kept or none"},
+      {{.more = "checkpoints: {keep: best 0}"},
+       "study.yaml:6:21: checkpoints.keep: found 'best 0', expected all, or best 3 for the three best trials"},
       {{.more = "grace: -1"},
        "study.yaml:6:8: grace: found '-1', expected a duration such as 90s, 30m, 2h, 1h30m or seconds"},
       {{.more = "report_timeout: 0"}, "study.yaml:6:1: report_timeout: 0 seconds, must be positive"},
@@ -391,7 +502,7 @@ TEST(SpecFile, MistakesInAParameter) {
        "int' or 'type: real' as well"},
       {"{min: 0.1, max: 1.0, log: yes}", "study.yaml:6:32: parameters.x.log: found 'yes', expected true or false"},
       {"{min: 0.1, max: 1.0, log: true, scale: log}",
-       "study.yaml:6:32: parameters.x.log: has no meaning beside 'scale'"},
+       "study.yaml:6:32: parameters.x.log: has no meaning together with 'scale'"},
       {"{min: 0.1, max: 1.0, scale: loq}",
        "study.yaml:6:34: parameters.x.scale: found 'loq', expected linear, log or log1m"},
       {"{min: 1, max: 10, scale: log1m}",
@@ -400,8 +511,8 @@ TEST(SpecFile, MistakesInAParameter) {
       {"{min: 1, max: 5, type: bool}",
        "study.yaml:6:29: parameters.x.type: found 'bool', expected int, integer, real or float"},
       {"{min: 1, max: 5, q: 2}",
-       "study.yaml:6:26: parameters.x.q: needs a distribution beside it, for example distribution: q_uniform"},
-      {"{value: 3, min: 1}", "study.yaml:6:22: parameters.x.min: has no meaning beside 'value'"},
+       "study.yaml:6:26: parameters.x.q: needs a distribution as well, for example distribution: q_uniform"},
+      {"{value: 3, min: 1}", "study.yaml:6:22: parameters.x.min: has no meaning together with 'value'"},
       {"{value: [3]}", "study.yaml:6:14: parameters.x.value: found a list, expected a number, a word, true or false"},
       {"{value: }", "study.yaml:6:7: parameters.x.value: found nothing, expected a number, a word, true or false"},
       {"{value: .nan}", "study.yaml:6:14: parameters.x.value: found '.nan', expected a finite number"},
@@ -414,7 +525,7 @@ TEST(SpecFile, MistakesInAParameter) {
        "study.yaml:6:19: parameters.x.values[1]: found nothing, expected a number, a word, true or false"},
       {"{values: [a, [b]]}",
        "study.yaml:6:19: parameters.x.values[1]: found a list, expected a number, a word, true or false"},
-      {"{values: [a, b], log: true}", "study.yaml:6:28: parameters.x.log: has no meaning beside 'values'"},
+      {"{values: [a, b], log: true}", "study.yaml:6:28: parameters.x.log: has no meaning together with 'values'"},
       {"{values: [a, b], probabilities: [0.5, 0.5]}",
        "study.yaml:6:23: parameters.x: key 'probabilities' is not one of bapi's; every value is equally likely at "
        "first"},
@@ -430,11 +541,13 @@ TEST(SpecFile, MistakesInAParameter) {
        "study.yaml:6:37: parameters.x.distribution: found 'log_normal', but bapi searches between bounds; expected min "
        "and max with uniform or log_uniform_values"},
       {"{distribution: normal, mu: 0, sigma: 1}",
-       "study.yaml:6:29: parameters.x: key 'mu' is not one of bapi's; bapi searches between bounds: give min and max"},
+       "study.yaml:6:29: parameters.x: key 'mu' is not one of bapi's; bapi searches between bounds: give min and max\n"
+       "study.yaml:6:36: parameters.x: key 'sigma' is not one of bapi's; bapi searches between bounds: give min and "
+       "max"},
       {"{min: 1, max: 5, distribution: uniform, log: true}",
-       "study.yaml:6:51: parameters.x.log: has no meaning beside 'distribution'"},
+       "study.yaml:6:51: parameters.x.log: has no meaning together with 'distribution'"},
       {"{min: 1, max: 5, distribution: uniform, q: 2}",
-       "study.yaml:6:49: parameters.x.q: has no meaning beside 'uniform'"},
+       "study.yaml:6:49: parameters.x.q: has no meaning together with 'uniform'"},
       {"{min: 1.5, max: 5, distribution: int_uniform}",
        "study.yaml:6:12: parameters.x.min: found '1.5', expected an integer"},
       {"{min: 5, max: 1, distribution: q_uniform}", "study.yaml:6:6: parameters.x: min = 5 is above max = 1"},
@@ -474,12 +587,109 @@ TEST(SpecFile, MistakesAmongParameters) {
             "study.yaml:7:3: parameters: key 'lr' is given twice, first in line 6");
   EXPECT_EQ(message_of(Lines{.parameters = "parameters:\n  lr: {value: 1}\n  dir: {value: 2}"}),
             "study.yaml:7:3: parameters: the name 'dir' is taken by the macro ${dir}");
-  EXPECT_EQ(message_of(Lines{.parameters = "parameters:\n  lr: {value: 1}\n  a b: {value: 2}"}),
-            "study.yaml:7:3: parameters: 'a b' is no name; expected a letter, then letters, digits, '_', '-' and '.'");
+  EXPECT_EQ(
+      message_of(Lines{.parameters = "parameters:\n  lr: {value: 1}\n  a b: {value: 2}"}),
+      "study.yaml:7:3: parameters: invalid name 'a b': use letters, digits, '-', '_' and '.', beginning with a letter");
   EXPECT_EQ(message_of(Lines{.parameters = "parameters:\n  lr: {values: [1, 2]}\n  b: {value: 2, when: {lt: 1}}"}),
             "study.yaml:7:24: parameters.b.when.lt: there is no such parameter; did you mean 'lr'?");
   EXPECT_EQ(message_of(Lines{.parameters = "parameters:\n  lr: {values: [1, 2]}\n  b: {value: 2, when: {lr: 3}}"}),
             "study.yaml:7:24: parameters.b.when.lr: 3 is not a value that lr can have");
+}
+
+TEST(SpecFile, AllMistakesAreToldAtOnceInTheOrderOfTheText) {
+  EXPECT_EQ(message_of("comand: [./train]\n"
+                       "metric: {name: epoch, goal: up}\n"
+                       "budget: 40 trials\n"
+                       "epochs: many\n"
+                       "parameters:\n"
+                       "  lr: {low: 1e-5, high: 1, log: true}\n"
+                       "  units: {min: 64, max: 16}\n"
+                       "  depth: {min: 1, max: 8}\n"
+                       "work: 2\n"),
+            "study.yaml:1:1: unknown key 'comand'; did you mean 'command'?\n"
+            "study.yaml:2:16: metric.name: the name 'epoch' has a meaning of its own in every report; expected another "
+            "name\n"
+            "study.yaml:2:29: metric.goal: found 'up', expected maximize or minimize\n"
+            "study.yaml:3:9: budget: found 40 trials, but trials differ in length and most are stopped early; expected "
+            "time, epochs or money: 30m, '500 epochs' or '12 usd'. N full trainings cost N times epochs.max epochs\n"
+            "study.yaml:4:9: epochs: found 'many', expected an integer or {min: 1, max: 100}\n"
+            "study.yaml:6:8: parameters.lr: key 'low' is not one of bapi's; write 'min'\n"
+            "study.yaml:6:19: parameters.lr: key 'high' is not one of bapi's; write 'max'\n"
+            "study.yaml:7:3: parameters.units: min = 64 is above max = 16\n"
+            "study.yaml:9:1: unknown key 'work'; did you mean 'workers'?");
+}
+
+TEST(SpecFile, ValuesOutOfRangeAreToldTogetherWithWhatCannotBeRead) {
+  EXPECT_EQ(message_of(Lines{.budget = "budget: x", .epochs = "epochs: {min: 9, max: 3}", .more = "lockstep: yes"}),
+            "study.yaml:3:9: budget: found 'x', expected a budget such as 30m, 2h, '500 epochs' or '12 usd'\n"
+            "study.yaml:4:1: epochs: max = 3 is below min = 9");
+  const std::string named = message_of(Lines{.metric = "metric: loss", .more = "name: größe"});
+  EXPECT_NE(named.find("metric:"), std::string::npos) << named;
+  EXPECT_NE(named.find("study.yaml:6:1: name: invalid name 'größe'"), std::string::npos) << named;
+}
+
+TEST(SpecFile, WhatIsMissingIsToldLast) {
+  EXPECT_EQ(message_of("metric: {name: accuracy, goal: maximize}\nbudget: x\nparameters: {lr: {value: 1}}\n"),
+            "study.yaml:2:9: budget: found 'x', expected a budget such as 30m, 2h, '500 epochs' or '12 usd'\n"
+            "study.yaml:1:1: found no 'command', expected for example command: [python3, train.py, --lr, \"${lr}\"]\n"
+            "study.yaml:1:1: found no 'epochs', expected for example epochs: {min: 1, max: 100}");
+}
+
+TEST(SpecFile, ValuesOutOfRangeAreToldTogether) {
+  EXPECT_EQ(message_of(Lines{.epochs = "epochs: {min: 9, max: 3}", .more = "workers: 0\nmax_failures: -1"}),
+            "study.yaml:4:1: epochs: max = 3 is below min = 9\n"
+            "study.yaml:6:1: workers: 0, must be at least 1\n"
+            "study.yaml:7:1: max_failures: -1, must be at least 1");
+}
+
+TEST(SpecFile, MergeKeysAddWhatIsNotGiven) {
+  const StudySpec spec = parse_study_file(R"(
+x-rate: &rate {min: 1e-5, max: 1, log: true}
+x-bounds: &bounds {max: 8, type: int}
+command: [./train]
+metric: {name: accuracy, goal: maximize}
+budget: 30m
+epochs: 9
+parameters:
+  lr: *rate
+  decay: {<<: *rate, max: 0.1}
+  depth: {<<: [*bounds, *rate], min: 2, log: false}
+)",
+                                          "study.yaml");
+  const std::vector<Param>& params = spec.space.params();
+  EXPECT_EQ(params[0].domain, Domain(RealRange{.low = 1e-5, .high = 1.0, .scale = Scale::log}));
+  EXPECT_EQ(params[1].domain, Domain(RealRange{.low = 1e-5, .high = 0.1, .scale = Scale::log}));
+  EXPECT_EQ(params[2].domain, Domain(IntRange{.low = 2, .high = 8}));
+  EXPECT_EQ(param_message("{<<: 3}"),
+            "study.yaml:6:7: parameters.x: found '<<' without a mapping, expected for example <<: *common");
+  EXPECT_EQ(message_of("x-a: &a {<<: *a}\n"), message_of("{}\n")) << "what is never read may be odd";
+  EXPECT_NE(param_message("&x {min: 0.1, max: 1.0, <<: *x}"), "");
+}
+
+TEST(SpecFile, KeysWithAnXAreTheUsersOwn) {
+  EXPECT_EQ(message_of(Lines{.more = "x-notes: [anything, {at: all}]"}), "no error");
+  EXPECT_EQ(message_of(Lines{.more = "y-notes: 3"}).substr(0, 38), "study.yaml:6:1: unknown key 'y-notes',");
+}
+
+TEST(SpecFile, AGivenNameTakesThePlaceOfTheFiles) {
+  const std::string text = Lines{.more = "name: mlp"}.text();
+  EXPECT_EQ(parse_study_file(text, "study.yaml").name, "mlp");
+  EXPECT_EQ(parse_study_file(text, "study.yaml", "other").name, "other");
+  EXPECT_THROW(parse_study_file(Lines{}.text(), "my study.yaml"), InvalidInput);
+  EXPECT_EQ(parse_study_file(Lines{}.text(), "my study.yaml", "other").name, "other");
+}
+
+TEST(SpecFile, WordsOfOtherToolsGetTheRightHint) {
+  for (const auto& [key, hint] : std::vector<std::pair<std::string, std::string>>{
+           {"low", "write 'min'"}, {"high", "write 'max'"}, {"choices", "write 'values'"}}) {
+    EXPECT_NE(param_message("{" + key + ": 1}").find("key '" + key + "' is not one of bapi's; " + hint),
+              std::string::npos)
+        << key;
+  }
+  EXPECT_NE(message_of(Lines{.more = "method: bayes"}).find("write 'policy'"), std::string::npos);
+  EXPECT_NE(message_of(Lines{.command = "command: [\"${env}\", \"${interpreter}\", \"${program}\"]"})
+                .find("${env} is a macro of W&B; leave it out and name the interpreter"),
+            std::string::npos);
 }
 
 TEST(SpecFile, ControlCharactersAreRefusedWhereProgramsOrTerminalsWouldTripOverThem) {
@@ -541,6 +751,55 @@ TEST(SpaceAndMetric, IsReadFromTheHeaderOfATable) {
   EXPECT_THROW(parse_space_and_metric("metric: {name: loss, goal: minimize}\nbudget: 3s\n", "a.csv"), InvalidInput);
 }
 
+TEST(SpecFile, EarlierStudiesAreSeenFromTheFile) {
+  const auto from = [](const std::string& text, const std::string& file) {
+    return parse_study_file(Lines{.more = "from: " + text}.text(), file).from;
+  };
+  EXPECT_EQ(from("[old.bapi, ../older]", "/home/a/study.yaml"),
+            (std::vector<WarmStart>{{.study = "/home/a/old.bapi"}, {.study = "/home/older"}}));
+  EXPECT_EQ(from("/b/old.bapi", "/home/a/study.yaml"), (std::vector<WarmStart>{{.study = "/b/old.bapi"}}));
+  EXPECT_EQ(from("[{study: old.bapi, metric: error}]", "/home/a/study.yaml"),
+            (std::vector<WarmStart>{{.study = "/home/a/old.bapi", .metric = "error"}}));
+  EXPECT_THROW(from("[3, {metric: error}]", "/home/a/study.yaml"), InvalidInput);
+  EXPECT_THROW(from("[[old.bapi]]", "/home/a/study.yaml"), InvalidInput);
+}
+
+TEST(FunctionStudy, FieldsAreReadAsInAFileAndOthersStay) {
+  StudySpec spec{.name = "mlp", .workers = 3};
+  read_function_study(R"({"metric": {"name": "loss", "goal": "minimize"}, "budget": 90, "grace": "1m", "seed": 7})",
+                      spec);
+  StudySpec expected{.name = "mlp", .workers = 3};
+  expected.metric = {.name = "loss", .goal = Goal::minimize};
+  expected.budget = {.limit = 90.0};
+  expected.grace = 60.0;
+  expected.seed = 7;
+  EXPECT_EQ(spec, expected);
+}
+
+TEST(FunctionStudy, MessagesHaveNoPlace) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"workers": "two"})", "workers: found \"two\", expected an integer"},
+      {R"({"metric": {"name": "loss", "goal": "win"}})", "metric.goal: found \"win\", expected maximize or minimize"},
+      {R"({"grace": -1})", "grace: found '-1', expected a duration such as 90s, 30m, 2h, 1h30m or seconds"},
+      {R"({"worker": 1})", "unknown key 'worker'; did you mean 'workers'?"}};
+  for (const auto& [text, message] : cases) {
+    StudySpec spec;
+    try {
+      read_function_study(text, spec);
+      ADD_FAILURE() << text;
+    } catch (const InvalidInput& error) {
+      EXPECT_EQ(std::string(error.what()), message);
+    }
+  }
+}
+
+TEST(FunctionStudy, FieldsOfTrainingProgramsAreUnknown) {
+  for (const std::string key : {"command", "env", "report_timeout"}) {
+    StudySpec spec;
+    EXPECT_THROW(read_function_study("{" + key + ": 1}", spec), InvalidInput) << key;
+  }
+}
+
 TEST(SpecFile, AnyDamageToTheTextIsASpecOrInvalidInput) {
   const std::string original = Lines{.more = "policy: {name: hyperband, eta: 3}\nenv: {A: 1}\nseed: 7"}.text();
   const std::string characters = "{}[]:,-?&*!|>'\"%@`#~ \n\t0a$.";
@@ -576,19 +835,43 @@ std::string next_block(const std::string& document, const std::string& language,
   return document.substr(begin + fence.size(), end - begin - fence.size());
 }
 
-// A yaml block with a text block right behind it gives this message; one without is a valid file.
-TEST(SpecFile, ExamplesOfTheDocumentationAreTrue) {
+std::string study_file_page() {
   std::ifstream file(BAPI_SOURCE_DIR "/docs/study-file.md");
   std::ostringstream text;
   text << file.rdbuf();
-  const std::string document = text.str();
+  return text.str();
+}
+
+struct Keys {
+  std::vector<std::string> list = {};
+
+  template <typename T>
+  void operator()(const Field& field, const T&) {
+    if (!field.key.empty()) list.emplace_back(field.key);
+  }
+};
+
+TEST(SpecFile, TheDocumentationHasARowForEveryField) {
+  const std::string document = study_file_page();
+  Keys keys;
+  const StudySpec spec;
+  fields(keys, spec);
+  EXPECT_GT(keys.list.size(), 10u);
+  for (const std::string& key : keys.list) EXPECT_NE(document.find("\n| `" + key + "` |"), std::string::npos) << key;
+}
+
+// A yaml block with a text block right behind it gives this message; one without is a valid file.
+TEST(SpecFile, ExamplesOfTheDocumentationAreTrue) {
+  const std::string document = study_file_page();
   int valid = 0;
   int refused = 0;
   std::size_t at = 0;
   for (std::string example = next_block(document, "yaml", at); !example.empty();
        example = next_block(document, "yaml", at)) {
     if (document.compare(at, 8, "```text\n") == 0) {
-      EXPECT_EQ(message_of(example) + "\n", next_block(document, "text", at));
+      // The examples are parts of files: what else is missing in them is told after it.
+      const std::string told = next_block(document, "text", at);
+      EXPECT_TRUE((message_of(example) + "\n").starts_with(told)) << message_of(example) << "\n" << told;
       ++refused;
     } else {
       EXPECT_EQ(message_of(example), "no error");
@@ -599,5 +882,5 @@ TEST(SpecFile, ExamplesOfTheDocumentationAreTrue) {
   EXPECT_GE(refused, 10);
 }
 
-}  // namespace
+}  // namespace spec_file_test
 }  // namespace bapi

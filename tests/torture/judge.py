@@ -7,6 +7,7 @@ import pathlib
 import sqlite3
 
 DECISIONS = ("started", "resumed", "stopped", "finished")
+MOST_UNREPORTED = 3  # epochs in a row that a program may have saved and not reported when it was ended
 CLOSING = ("segment_done", "program_ended", "failed")
 
 
@@ -51,14 +52,14 @@ def log_mistakes(decisions, rows, before):
             trials += 1
             last[trial] = 0
             open_.add(trial)
-        elif kind not in ("finished", "budget_changed") and trial not in last:
+        elif kind not in ("finished", "budget_changed", "settings_changed") and trial not in last:
             yield f"{where}: was never started"
         elif kind == "resumed":
             if trial in open_ or trial in ended:
                 yield f"{where}: it is running or has ended"
             open_.add(trial)
         elif kind == "measured":
-            if epoch != last[trial] + 1:
+            if not last[trial] < epoch <= last[trial] + 1 + MOST_UNREPORTED:
                 yield f"{where}: epoch {epoch} after {last[trial]}"
             last[trial] = epoch
         elif kind in CLOSING:
@@ -67,6 +68,9 @@ def log_mistakes(decisions, rows, before):
             open_.discard(trial)
             if kind == "failed":
                 ended.add(trial)
+        elif kind == "retried":
+            open_.add(trial)
+            ended.discard(trial)
         elif kind == "finished":
             finished = True
         elif kind == "budget_changed":
@@ -125,6 +129,44 @@ class Accounts:
             for epoch in process["done"]:
                 if process["trial"] not in failed and (process["trial"], epoch) not in logged:
                     yield f"epoch {epoch} of trial {process['trial']} was reported and is not in the log"
+
+
+def model_mistakes(study, evil):
+    """A model that is kept is that of the epoch it is said to be of. Programs that misbehave may spoil their own."""
+    for about in pathlib.Path(study).glob("trials/*/best/epoch-*/about"):
+        epoch = about.parent.name.removeprefix("epoch-")
+        saved = about.parent / "checkpoint" / "epoch"
+        try:
+            said = about.read_text().split()[1]
+            held = saved.read_text()
+        except OSError as error:
+            if not evil:
+                yield f"a model is not whole: {error}"
+            continue
+        if said != epoch or (held != epoch and not evil):
+            yield f"{about.parent} says {said} and holds the model of epoch {held!r}"
+
+
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except OSError:
+        return False
+
+
+def children_of(parent, name):
+    """Children of a process that are called so."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat", "rb") as file:
+                before, _, rest = file.read().rpartition(b")")
+        except OSError:
+            continue
+        if before.partition(b"(")[2] == name.encode() and int(rest.split()[1]) == parent:
+            found.append(int(entry))
+    return found
 
 
 def processes_of(study):

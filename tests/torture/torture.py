@@ -2,23 +2,25 @@
 """Studies under kills, stops, full disks and evil training programs: torture.py [--kills N] [--seconds N] [--seed S]
 
 First the named scenarios, each the repetition of something that once went wrong; then random studies until there were
-N kills or the time is over. judge.py decides, from the log and the trainers' own account alone. Random study I of seed S
-is always the same study with the same plan of disturbances; the machine adds its own timing. Every finding is printed
-with the command that repeats it. What is done is noted in WORK/done.jsonl, and a further call with the same seed
-continues behind it. Exits with 1 if there were findings.
+N kills or the time is over, several at a time (--parallel), because most of a study is waiting. judge.py decides, from
+the log and the trainers' own account alone. Random study I of seed S is always the same study with the same plan of
+disturbances; the machine adds its own timing. Every finding is printed with the command that repeats it. What is done is
+noted in WORK/done.jsonl, and a further call with the same seed continues behind it. Exits with 1 if there were findings.
 """
 
 import argparse
+import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
 import random
-import resource
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import judge
@@ -47,11 +49,34 @@ class Hang(Exception):
     """A controller that does not end: nothing more can be learned from this study."""
 
 
+class Delays(threading.Thread):
+    """How long this machine keeps a process waiting that has something to do: what bapi cannot be blamed for."""
+
+    STEP = 0.02  # seconds
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.seen = []  # (when, seconds)
+
+    def run(self):
+        while True:
+            begin = time.monotonic()
+            time.sleep(self.STEP)
+            end = time.monotonic()
+            if end - begin > 2 * self.STEP:
+                self.seen.append((end, end - begin - self.STEP))
+
+    def worst_since(self, begin):
+        return max((late for when, late in self.seen if when >= begin), default=0.0)
+
+
 class Case:
     """One study in a directory of its own, and what was found wrong with it."""
 
-    def __init__(self, bapi, root, name, latency):
-        self.bapi, self.name, self.latency = bapi, name, latency
+    def __init__(self, bapi, root, name, latency, delays):
+        self.bapi, self.name, self.stated_latency, self.delays = bapi, name, latency, delays
+        self.began = time.monotonic()
+        self.over = None  # seconds per worker by which a budget in seconds was passed
         self.dir = root / name
         shutil.rmtree(self.dir, ignore_errors=True)
         (self.dir / "side").mkdir(parents=True)
@@ -61,6 +86,10 @@ class Case:
         self.kills = 0
         self.controllers = 0
         self.limit, self.workers, self.meter = 0.0, 1, "seconds"
+
+    @property
+    def latency(self):
+        return self.stated_latency + 2 * self.delays.worst_since(self.began)
 
     def found(self, what):
         if what not in self.findings:
@@ -79,12 +108,13 @@ class Case:
                                  epochs=epochs, workers=workers, policy=policy, seed=seed)
         (self.dir / "s.yaml").write_text(self.text)
 
-    def start(self, *arguments, env=None, preexec=None):
+    def start(self, *arguments, env=None, prefix=()):
         self.controllers += 1
-        log = open(self.dir / f"controller.{self.controllers}.log", "wb")
-        process = subprocess.Popen([self.bapi, *(arguments or ("run", "s.yaml"))], cwd=self.dir, stdout=log, stderr=log,
-                                   stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})}, preexec_fn=preexec,
-                                   process_group=0)  # and this session, or nothing could stop it from a terminal
+        words = [*prefix, self.bapi, *(arguments or ("run", "s.yaml")), "--keep-going"]
+        with open(self.dir / f"controller.{self.controllers}.log", "wb") as log:
+            process = subprocess.Popen(words, cwd=self.dir, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+                                       env={**os.environ, **(env or {})},
+                                       process_group=0)  # and this session, or nothing could stop it from a terminal
         process.log = log.name
         return process
 
@@ -121,6 +151,7 @@ class Case:
 
     may_die = False   # somebody kills controllers here
     may_lack = False  # something is missing on purpose: exit code 3 is right
+    unguarded = 0     # how often controller and guardian were killed together
 
     def kill(self, process, number=signal.SIGKILL):
         self.kills += 1
@@ -136,19 +167,34 @@ class Case:
                 except OSError:
                     pass
 
+    def kill_guardian(self, controller):
+        for pid in judge.children_of(controller.pid, "bapi-guardian"):
+            try:
+                os.kill(pid, signal.SIGKILL)
+                self.kills += 1
+            except OSError:
+                pass
+
     def run(self, *arguments, **options):
         return self.wait(self.start(*arguments, **options))
 
-    def look(self):
-        """The log is sound and holds what it held; the readers work."""
+    def look_at_log(self):
+        """The log is sound and holds what it held."""
         if not (self.study / "study.db").exists():
             if self.rows:
                 self.found("the study is gone")
-            return
+            return False
         decisions, rows = judge.rows_of(self.study)
         for mistake in judge.log_mistakes(decisions, rows, self.rows):
             self.found(mistake)
         self.rows = rows
+        return True
+
+    def look(self):
+        """The same, and the readers work and agree."""
+        if not self.look_at_log():
+            return
+        rows = self.rows
         status = subprocess.run([self.bapi, "status", "s.bapi", "-f", "json"], cwd=self.dir, capture_output=True,
                                 timeout=60, check=False)
         if status.returncode != 0:
@@ -169,9 +215,15 @@ class Case:
         self.budget_kept()
         if self.meter == "seconds" and strict:
             self.charges_fit(accounts)
+        for mistake in judge.model_mistakes(self.study, evil):
+            self.found(mistake)
+        if (self.dir / "side" / "precious").exists() and (self.dir / "side" / "precious").read_text() != "mine":
+            self.found("a file outside the study was written to")
 
     def budget_kept(self):
         total = judge.spent(self.rows)
+        if self.meter == "seconds":
+            self.over = max(0.0, total - self.limit) / self.workers
         slack = {"seconds": self.latency * self.workers, "epochs": 1e-9, "reported": 0.75 * self.workers + 1e-9}
         if not total <= self.limit + slack[self.meter]:
             self.found(f"spent {total:.6g} of {self.limit} ({self.meter}, {self.workers} workers)")
@@ -180,7 +232,7 @@ class Case:
         if any(p["mode"] == "stop_itself" for p in accounts.processes):
             return  # a stopped process shows no sign of life, and is charged
         total, trained, count = judge.spent(self.rows), accounts.trained(), len(accounts.processes)
-        slack = 0.25 * count + self.latency * self.workers
+        slack = 0.25 * count + self.latency * self.workers + 0.5 * self.unguarded * self.workers
         if abs(total - trained) > slack:
             self.found(f"charged {total:.2f} s, the {count} trainers lived {trained:.2f} s")
 
@@ -376,46 +428,97 @@ def fifo_report(case):
     special_report(case, os.mkfifo)
 
 
-def full_disk(case):
-    """The study is interrupted, and goes on when there is room again."""
-    if os.geteuid() != 0:
-        return "needs root"
-    case.study.mkdir()
-    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", case.study], capture_output=True, check=False)
-    if mount.returncode != 0:
-        return "cannot mount"
-    try:
-        case.create(4, epoch=0.02, workers=2)
-        case.may_lack = True
-        controller = case.start()
-        time.sleep(1.0)
-        filler = case.study / "filler"
-        with open(filler, "wb", buffering=0) as file:
-            try:
-                while True:
-                    file.write(b"x" * 4096)
-            except OSError:
-                pass
-        code = case.wait(controller)
-        if code != 3:
-            case.found(f"exit code {code} on a full disk, expected 3")
-        filler.unlink(missing_ok=True)
-        case.may_lack = False
-        case.run()
-        case.finish(strict=False)
-        if any(row[1] == "failed" for row in case.rows):
-            case.found("a full disk is booked as the failure of a trial")
-    finally:
-        case.clear()
-        subprocess.run(["umount", "-l", case.study], check=False)
-    return None
+def on_a_small_disk(act):
+    """A scenario whose study has a disk of its own, of 2 MB."""
+    def scenario(case):
+        if os.geteuid() != 0:
+            return "needs root"
+        case.study.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", case.study]
+        if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+            return "cannot mount"
+        try:
+            case.create(4, epoch=0.02, workers=2)
+            case.may_lack = True
+            controller = case.start()
+            time.sleep(1.0)
+            filler = case.study / "filler"
+            with open(filler, "wb", buffering=0) as file:
+                try:
+                    while True:
+                        file.write(b"x" * 4096)
+                except OSError:
+                    pass
+            act(case, controller, filler)
+            case.finish(strict=False)
+            if any(row[1] == "failed" for row in case.rows):
+                case.found("a full disk is booked as the failure of a trial")
+        finally:
+            case.clear()
+            subprocess.run(["umount", "-l", case.study], check=False)
+        return None
+    scenario.__name__, scenario.__doc__ = act.__name__, act.__doc__
+    return scenario
+
+
+@on_a_small_disk
+def full_disk(case, controller, filler):
+    """The study waits, and goes on when there is room again."""
+    time.sleep(2.0)
+    if controller.poll() is not None:
+        case.found(f"it did not wait for room, but ended with {controller.returncode}")
+    filler.unlink(missing_ok=True)
+    case.may_lack = False
+    case.wait(controller)
+
+
+@on_a_small_disk
+def full_disk_interrupted(case, controller, filler):
+    """Whoever does not want to wait presses Ctrl-C."""
+    time.sleep(2.0)
+    code = case.kill(controller, signal.SIGINT)
+    if code not in (3, 130):
+        case.found(f"exit code {code} on a full disk, expected 3")
+    filler.unlink(missing_ok=True)
+    case.may_lack = False
+    case.run()
+
+
+@on_a_small_disk
+def full_disk_for_long(case, controller, filler):
+    """After a minute it gives up, with nothing lost."""
+    code = case.wait(controller, 100)
+    if code != 3:
+        case.found(f"exit code {code} on a full disk, expected 3")
+    filler.unlink(missing_ok=True)
+    case.may_lack = False
+    case.run()
+
+
+def cleared_daemon(case):
+    """A process that leaves its session, clears its environment and loses its parents is ended after a kill."""
+    pid_file = case.dir / "side" / "daemon"
+    daemon = f"setsid env -i bash -c 'echo $$ > {pid_file}; exec sleep 1000' &"
+    case.create(4, command=["bash", "-c", f"({daemon}) ; {{trainer}}; true"])
+    case.may_die = True
+    controller = case.start()
+    time.sleep(2.0)
+    case.kill(controller)
+    case.nobody_left()
+    time.sleep(1.0)
+    for daemon_pid in [int(pid_file.read_text())] if pid_file.exists() else []:
+        if judge.is_alive(daemon_pid):
+            case.found("a daemon without environment lives on")
+            os.kill(daemon_pid, signal.SIGKILL)
+    case.run()
+    case.finish(strict=False)
 
 
 def few_files(case):
     """Too few open files are not the fault of a trial."""
     case.create(2, workers=4)
     case.may_lack = True
-    case.run(preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20)))
+    case.run(prefix=("prlimit", "--nofile=20"))
     if not (case.study / "study.db").exists():
         return None
     case.look()
@@ -432,7 +535,7 @@ def file_size(case):
     """A limit on the size of files ends the controller in order."""
     case.create(4, epoch=0.02, workers=2)
     case.may_lack = True
-    case.run(preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60000, 60000)))
+    case.run(prefix=("prlimit", "--fsize=60000"))
     case.look()
     case.may_lack = False
     case.run()
@@ -453,7 +556,7 @@ def one_mode(case, mode):
 
 SCENARIOS = [wrapper_killed, timeout_at_end, stopped_from_terminal, stopped, copied, clock_behind, clock_ahead,
              missing_log, missing_report, missing_lock, immediate_restarts, sparse_report, zero_report, fifo_report,
-             full_disk, few_files, file_size]
+             full_disk, full_disk_interrupted, full_disk_for_long, few_files, file_size, cleared_daemon]
 SMOKE = ["wrapper_killed", "copied", "missing_report", "missing_lock", "immediate_restarts", "full_disk",
          "mode_sparse_report"]
 
@@ -463,7 +566,8 @@ SMOKE = ["wrapper_killed", "copied", "missing_report", "missing_lock", "immediat
 
 def disturb(case, controller, rng):
     """One disturbance; True if the controller was ended by it."""
-    what = rng.choice(["kill", "kill", "kill", "kill_both", "kill_trainers", "interrupt", "stop"])
+    what = rng.choice(["kill"] * 8 + ["kill_both", "kill_both", "kill_trainers", "kill_guardian", "kill_all", "interrupt",
+                                      "stop"])
     if what == "kill":
         case.kill(controller)
     elif what == "kill_both":
@@ -472,11 +576,18 @@ def disturb(case, controller, rng):
     elif what == "kill_trainers":
         case.kill_trainers(rng)
         return False
+    elif what == "kill_guardian":
+        case.kill_guardian(controller)
+        return False
+    elif what == "kill_all":
+        case.kill_guardian(controller)
+        case.kill(controller)
+        case.unguarded += 1
     elif what == "interrupt":
         case.kill(controller, signal.SIGINT)
     else:
         os.kill(controller.pid, signal.SIGSTOP)
-        time.sleep(rng.uniform(0.2, 1.5))
+        time.sleep(rng.uniform(0.1, 0.6))
         os.kill(controller.pid, signal.SIGCONT)
         return False
     return True
@@ -489,23 +600,22 @@ def random_study(case, rng, evil):
     case.create(limit, meter=meter, workers=rng.randint(1, 4), policy=rng.choice(["random", "hyperband", "asha"]),
                 modes=modes, epoch=rng.choice([0.02, 0.05, 0.1]), epochs=rng.choice([9, 27]), seed=rng.randint(0, 999))
     case.may_die = True
-    kills = rng.randint(4, 20)
-    killed_trainers = False
+    kills = rng.randint(20, 80)
     while True:
         controller = case.start()
         ended = False
         while not ended and kills > 0 and controller.poll() is None:
             try:
-                controller.wait(rng.choice([0.05, 0.2, 0.5, 1.0]) * rng.random() * 2)
+                controller.wait(rng.choice([0.02, 0.05, 0.1, 0.2, 0.5]) * rng.random() * 2)
                 break
             except subprocess.TimeoutExpired:
                 kills -= 1
                 ended = disturb(case, controller, rng)
         code = controller.returncode if ended else case.wait(controller)
-        case.look()
+        case.look_at_log()
         if not ended and code in (0, 1):
             break
-        if case.controllers > 100:
+        if case.controllers > 200:
             case.found("the study does not come to its end")
             break
     case.finish(strict=not evil)
@@ -527,6 +637,9 @@ class Torture:
                 self.done[entry["name"]] = entry
         self.began = time.monotonic()
         self.findings = self.kills = self.cases = 0
+        self.turn = threading.Lock()
+        self.delays = Delays()
+        self.delays.start()
 
     def over(self):
         return self.options.seconds and time.monotonic() - self.began > self.options.seconds
@@ -536,7 +649,7 @@ class Torture:
             entry = self.done[name]
             self.kills += entry["kills"]
             return
-        case = Case(os.path.abspath(self.options.bapi), self.root, name, self.options.latency)
+        case = Case(os.path.abspath(self.options.bapi), self.root, name, self.options.latency, self.delays)
         begin = time.monotonic()
         try:
             skipped = act(case)
@@ -547,12 +660,15 @@ class Torture:
             case.found(f"hangs: {error}")
         finally:
             case.clear()
+        with self.turn:
+            self.note(case, time.monotonic() - begin, skipped, repeat)
+
+    def note(self, case, seconds, skipped, repeat):
         self.cases += 1
         self.kills += case.kills
         self.findings += len(case.findings)
-        seconds = time.monotonic() - begin
         state = f"skipped: {skipped}" if skipped else "FOUND" if case.findings else "ok"
-        print(f"{name:28} {case.kills:4} kills {seconds:6.1f} s  {state}", flush=True)
+        print(f"{case.name:28} {case.kills:4} kills {seconds:6.1f} s  {state}", flush=True)
         for finding in case.findings:
             print(f"  - {finding}", flush=True)
         if case.findings:
@@ -560,7 +676,21 @@ class Torture:
         elif not skipped:
             shutil.rmtree(case.dir, ignore_errors=True)
         with self.done_file.open("a") as file:
-            file.write(json.dumps({"name": name, "kills": case.kills, "findings": case.findings}) + "\n")
+            file.write(json.dumps({"name": case.name, "kills": case.kills, "findings": case.findings, "over": case.over,
+                                   "delay": self.delays.worst_since(case.began), "seconds": seconds}) + "\n")
+
+    def at_once(self, named):
+        """Does these (name, act), as many at a time as were asked for."""
+        def work():
+            while True:
+                with self.turn:
+                    name, act = next(named, (None, None))
+                if name is None:
+                    return
+                self.do(name, act, self.again(name))
+        with concurrent.futures.ThreadPoolExecutor(self.options.parallel) as pool:
+            for done in [pool.submit(work) for _ in range(self.options.parallel)]:
+                done.result()
 
     def again(self, name):
         return (f"tests/torture/torture.py --bapi {self.options.bapi} --seed {self.options.seed} --only {name} "
@@ -593,15 +723,9 @@ class Torture:
                 self.do(name, known[name], self.again(name))
             return self.summary()
         if not options.random:
-            for name, act in self.scenarios():
-                if self.over():
-                    break
-                self.do(name, act, self.again(name))
-        number = 0
-        while self.kills < options.kills and not self.over():
-            name, act = self.study(number)
-            self.do(name, act, self.again(name))
-            number += 1
+            self.at_once(itertools.takewhile(lambda _: not self.over(), self.scenarios()))
+        studies = (self.study(number) for number in itertools.count())
+        self.at_once(itertools.takewhile(lambda _: self.kills < options.kills and not self.over(), studies))
         return self.summary()
 
     def summary(self):
@@ -627,12 +751,17 @@ def main():
     parser.add_argument("--kills", type=int, default=100, help="random studies until there were so many (default 100)")
     parser.add_argument("--seconds", type=float, default=0, help="or until so much time has passed")
     parser.add_argument("--seed", type=int, default=1, help="of the random studies (default 1)")
+    parser.add_argument("--parallel", type=int, default=2 * (os.cpu_count() or 1),
+                        help="studies at a time (default: two per processor)")
     parser.add_argument("--latency", type=float, default=1.0,
-                        help="seconds per worker that a budget may be passed by (default 1; more on a busy machine)")
+                        help="seconds per worker that a budget may be passed by (default 1), besides twice what the "
+                        "machine itself keeps processes waiting")
     parser.add_argument("--only", action="append", help="this scenario or study alone; may be given more than once")
     parser.add_argument("--random", action="store_true", help="no scenarios, only random studies")
     parser.add_argument("--smoke", action="store_true", help="a few scenarios, about 20 s: for the test suite")
     options = parser.parse_args()
+    # A shell lets what it starts in the background ignore Ctrl-C; the controllers would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     privately()
     temporary = None
     if options.smoke and not options.work:

@@ -7,15 +7,27 @@ seconds since boot), `report` (an epoch, before it is written), `end`. DIR/PID.l
 life. Nothing in it comes from bapi, so that a checker can compare the two.
 """
 
-import json
+# Thousands of these are started: what is imported is what a process needs at least. `json`, `random` and `signal` take
+# longer than everything else together.
+import _random
+import _signal as signal
 import os
-import random
 import select
-import signal
 import sys
 import time
 
 ENV = os.environ
+
+
+def text_of(record):
+    """JSON of names, numbers and plain words."""
+    return str(record).replace("'", '"')
+
+
+def draws(*seed):
+    """Random numbers that follow from whole numbers."""
+    source = _random.Random(hash(seed))
+    return source.random
 
 
 def now():
@@ -37,7 +49,7 @@ class Account:
 
     def say(self, **line):
         file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        os.write(file, (json.dumps(line) + "\n").encode())
+        os.write(file, (text_of(line) + "\n").encode())
         os.close(file)
 
     def alive(self):
@@ -63,9 +75,10 @@ class Trainer:
         self.epoch_seconds = float(options["--epoch"])
         self.trial = int(ENV["BAPI_TRIAL"])
         self.side = options["--side"]
-        rng = random.Random(f"{options['--seed']}/{self.trial}")
-        self.mode = rng.choice(options["--modes"].split(","))
-        self.when = rng.randint(1, 3)  # the epoch at which most modes strike
+        draw = draws(int(options["--seed"]), self.trial)
+        modes = options["--modes"].split(",")
+        self.mode = modes[int(draw() * len(modes))]
+        self.when = 1 + int(draw() * 3)  # the epoch at which most modes strike
         self.last = int(ENV["BAPI_MAX_EPOCH"])
         self.until = int(ENV["BAPI_UNTIL_EPOCH"])
         self.report = ENV["BAPI_REPORT"]
@@ -75,13 +88,13 @@ class Trainer:
         self.account.say(what="mode", mode=self.mode)
 
     def value(self, epoch):
-        return random.Random(f"{self.trial}/{epoch}").random()
+        return draws(self.trial, epoch)()
 
     def tell(self, epoch, text=None, value=None):
         """Reports an epoch; `text` replaces the line."""
         value = self.value(epoch) if value is None else value
         if text is None:
-            text = json.dumps({"epoch": epoch, "accuracy": value, "cost": self.cost(epoch)})
+            text = text_of({"epoch": epoch, "accuracy": value, "cost": self.cost(epoch)})
         self.account.say(what="report", epoch=epoch, value=value, cost=self.cost(epoch), at=now())
         append(self.report, text.encode() + b"\n")
         self.account.say(what="reported", epoch=epoch)
@@ -166,12 +179,14 @@ class Trainer:
         os.write(1, b"y" * 70000 + b"\n")
 
     def do_binary(self, epoch):
-        append(self.report, random.Random(epoch).randbytes(5000) + b"\n")
-        os.write(1, random.Random(epoch).randbytes(5000))
+        draw = draws(epoch)
+        noise = bytes(int(draw() * 256) for _ in range(5000))
+        append(self.report, noise + b"\n")
+        os.write(1, noise)
 
     def do_half_line(self, epoch):
         self.account.say(what="report", epoch=epoch, value=self.value(epoch), cost=self.cost(epoch), at=now())
-        line = json.dumps({"epoch": epoch, "accuracy": self.value(epoch), "cost": self.cost(epoch)}).encode()
+        line = text_of({"epoch": epoch, "accuracy": self.value(epoch), "cost": self.cost(epoch)}).encode()
         append(self.report, line[:9])
         self.account.sleep(0.1)
         append(self.report, line[9:] + b"\n")
@@ -242,6 +257,85 @@ class Trainer:
     def do_touch_future(self, epoch):
         self.quietly(os.utime, self.report, (2e9, 2e9))
 
+    # ---- what is done to checkpoints
+
+    def do_report_then_save(self, epoch):
+        self.tell(epoch)
+        self.account.sleep(0.05)
+        return "told"
+
+    def do_half_checkpoint(self, epoch):
+        """Saved in place, and slowly, so that a kill or a copy finds half of it."""
+        for text in ("x" * 100000, "x" * 200000, str(epoch)):
+            self.put(self.checkpoint, text)
+            self.account.sleep(0.03)
+
+    def do_save_without_pause(self, epoch):
+        """Another process writes to the checkpoint for ever."""
+        def write():
+            number = 0
+            while True:
+                number += 1
+                self.put(self.checkpoint + ".busy", str(number) * 1000)
+        self.child(lambda: None, write)
+
+    def do_link_checkpoint(self, epoch):
+        """The directory becomes a link to one that is not the trial's."""
+        self.away("checkpoint")
+        elsewhere = os.path.join(self.side, f"elsewhere{self.trial}")
+        os.makedirs(elsewhere, exist_ok=True)
+        self.quietly(os.symlink, elsewhere, os.path.dirname(self.checkpoint))
+
+    def do_fifo_checkpoint(self, epoch):
+        self.quietly(os.mkfifo, self.checkpoint + ".pipe")
+
+    def do_checkpoint_is_fifo(self, epoch):
+        self.away("checkpoint")
+        self.quietly(os.mkfifo, os.path.dirname(self.checkpoint))
+
+    def do_checkpoint_is_file(self, epoch):
+        self.away("checkpoint")
+        self.put(os.path.dirname(self.checkpoint), "x")
+
+    def do_sparse_checkpoint(self, epoch):
+        self.put(self.checkpoint + ".huge", "")
+        self.quietly(os.truncate, self.checkpoint + ".huge", 1 << 40)
+
+    def do_deep_checkpoint(self, epoch):
+        path = os.path.dirname(self.checkpoint)
+        for _ in range(100):
+            path = os.path.join(path, "d")
+            self.quietly(os.mkdir, path)
+
+    def do_loop_checkpoint(self, epoch):
+        self.quietly(os.symlink, ".", self.checkpoint + ".loop")
+        self.quietly(os.symlink, "/", self.checkpoint + ".root")
+
+    def do_delete_checkpoint(self, epoch):
+        self.away("checkpoint")
+
+    def do_delete_best(self, epoch):
+        self.away("best")
+
+    def do_link_best(self, epoch):
+        """bapi's own copies would be written somewhere else."""
+        self.away("best")
+        self.quietly(os.symlink, self.side, os.path.join(self.dir, "best"))
+
+    def do_plant_best(self, epoch):
+        """A complete-looking model of an epoch that was never trained."""
+        planted = os.path.join(self.dir, "best", "epoch-77")
+        self.quietly(os.makedirs, os.path.join(planted, "checkpoint"))
+        self.put(os.path.join(planted, "about"), "epoch 77\nvalue 1e308\nfiles 9\nbytes -1\nsynced 1\n")
+
+    def do_link_into_checkpoint(self, epoch):
+        """A file that is none of the trial's must not be changed through a link to it."""
+        precious = os.path.join(self.side, "precious")
+        if not os.path.exists(precious):
+            self.put(precious, "mine")
+        self.quietly(os.symlink, precious, self.checkpoint + ".precious")
+        self.quietly(os.symlink, precious, os.path.join(self.dir, "checkpoint-epoch"))
+
     # ---- what is done as a process
 
     def do_eat_files(self, epoch):
@@ -295,14 +389,33 @@ class Trainer:
 
     # ----
 
-    def child(self, prepare):
+    def child(self, prepare, act=None):
         """Another process that trains for up to a minute, whatever becomes of this one."""
         if os.fork() > 0:
             return
         prepare()
         account = Account(self.side, self.trial, role="child")
+        if act:
+            act()
         account.sleep(60)
         os._exit(0)
+
+    @staticmethod
+    def put(path, text):
+        try:
+            with open(path, "w") as file:
+                file.write(text)
+        except OSError:
+            pass
+
+    def away(self, name):
+        """Removes a directory of the trial, or whatever stands in its place."""
+        path = os.path.join(self.dir, name)
+        if os.path.isdir(path) and not os.path.islink(path):
+            import shutil
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            self.quietly(os.remove, path)
 
     def link(self, to, path):
         self.quietly(os.symlink, to, path + ".x")

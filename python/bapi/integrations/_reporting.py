@@ -17,7 +17,7 @@ def monitored(values: Mapping[str, Any], name: str, library: str) -> float:
 
 
 def save_whole(trial: Segment, name: str, save: Callable[[str], None]) -> pathlib.Path:
-    """Saves beside and renames, so that a kill leaves the old checkpoint or the new one."""
+    """Saves to a new file and renames it, so that a kill leaves the old checkpoint or the new one."""
     path = trial.checkpoint_dir / name
     beside = path.with_name(f"new-{name}")  # the ending says the format to some libraries
     save(str(beside))

@@ -28,7 +28,7 @@ def bapi_callback(
 ) -> Callable[[Any], None]:
     """Saves the model, reports the metric of the named data, and ends the boosting when bapi says pause or stop.
 
-    `rounds` boosting rounds are an epoch. The training goes on from the trial's last epoch.
+    `rounds` boosting rounds make one epoch. Training continues from the trial's last epoch.
     """
 
     def after_round(env: Any) -> None:

@@ -93,15 +93,15 @@ def _curve(trial: FrozenTrial) -> List[float]:
 class Planner:
     """A sampler and a pruner for an Optuna study that share one plan under one budget.
 
-    budget, policy, workers, seed, storage: as in `bapi.tune`; `workers` is Optuna's n_jobs. `max_epochs` is how often a
-    full run of the objective reports; 1 for objectives that do not report at all.
-    space: Optuna's distributions by name. Without, the first trial is drawn at random and shows them; parameters that
-    later trials have besides are drawn at random.
+    budget, policy, workers, seed, storage: as in `bapi.tune`; `workers` is Optuna's n_jobs. `max_epochs` is how often the
+    objective reports when it is not pruned; 1 for objectives that do not report at all.
+    space: Optuna's distributions by name. Without it, the first trial is drawn at random and shows them; parameters that
+    only later trials have are drawn at random.
 
-    Every reported step is an epoch. A run that is pruned may be chosen again: Optuna then runs the objective anew with
-    the same parameters, and the planner counts what that costs. When the budget is spent, `optimize` ends.
+    Every reported step is an epoch. A pruned trial may be chosen again: Optuna then calls the objective again with the
+    same parameters, and the planner accounts for that cost. When the budget is spent, `optimize` ends.
 
-    Optuna's `best_trial` is one of the runs that went to their end. When the budget is spent and a run that was pruned
+    Optuna's `best_trial` is one of the trials that went to their end. When the budget is spent and a trial that was pruned
     had reported a better value than those, it is added as a completed trial with that value, so that `best_params` are
     the best that were found. Before, `planner.best_params` has them.
     """
@@ -135,7 +135,7 @@ class Planner:
         self._told: Dict[int, int] = {}
         self._threads: Dict[int, int] = {}  # that train them
         self._planned: Set[int] = set()
-        self._unplanned: Set[int] = set()  # trials that were begun before the space was known
+        self._unplanned: Set[int] = set()  # trials that started before the space was known
         self._failures = 0  # of those, in a row
         self._broken = ""  # why nothing is tried any more; Optuna lets it be raised from the next trial
         self.sampler: BaseSampler = _Sampler(self, seed)
@@ -148,9 +148,9 @@ class Planner:
 
     @property
     def best_params(self) -> Optional[Dict[str, Any]]:
-        """Optuna's parameters of the best value that any run has reported; None before there is one."""
-        best = None if self._study is None else self._study.best
-        return None if best is None or self._space is None else self._space.params(best.config)
+        """Optuna's parameters of the best value that any trial has reported; None before there is one."""
+        best = None if self._study is None else self._study.status()["best"]
+        return None if best is None or self._space is None else self._space.params(best["config"])
 
     def _begin(self, study: "optuna.Study") -> Study:
         if self._study is None:
@@ -218,7 +218,7 @@ class Planner:
                 study.stop()
 
     def _complete_best(self, study: "optuna.Study", last: FrozenTrial) -> None:
-        """Optuna looks for the best among runs that went to their end; the plan's best may be one that was pruned."""
+        """Optuna looks for the best among completed trials; the plan's best may be one that was pruned."""
         sign = 1.0 if study.direction == optuna.study.StudyDirection.MAXIMIZE else -1.0
 
         def worth(trial: FrozenTrial) -> float:
@@ -248,7 +248,7 @@ class Planner:
         if state == TrialState.FAIL or not trial.distributions:
             self._failures += 1
             if self._failures >= _MAX_FAILURES:
-                self._broken = f"{self._failures} trials in a row have come to no value; mend the objective"
+                self._broken = f"{self._failures} trials in a row ended without a value; fix the objective"
             return
         if self._space is None:
             self._space = _Space(trial.distributions)
@@ -387,7 +387,8 @@ def export_study(study: Union[Study, Path], storage: Any, name: Optional[str] = 
     target = optuna.create_study(study_name=name or source.name, storage=storage, direction=source._about["goal"])
     distributions = {param["name"]: _distribution(param) for param in source._core.space()}
     best = max if source._about["goal"] == "maximize" else min
-    leader = None if source.best is None else source.best.trial
+    found = source.status()["best"]
+    leader = None if found is None else found["trial"]
     for trial in source.trials:
         state = TrialState.COMPLETE if trial.number == leader else _STATES.get(trial.state, TrialState.PRUNED)
         target.add_trial(
@@ -396,7 +397,7 @@ def export_study(study: Union[Study, Path], storage: Any, name: Optional[str] = 
                 value=best(trial.values) if trial.values and state == TrialState.COMPLETE else None,
                 params=trial.config,
                 distributions={key: distributions[key] for key in trial.config},
-                intermediate_values={i + 1: value for i, value in enumerate(trial.values)},
+                intermediate_values=dict(zip(trial.reported, trial.values)),
                 user_attrs={"bapi:trial": trial.number, "bapi:state": trial.state, "bapi:spent": trial.spent},
             )
         )

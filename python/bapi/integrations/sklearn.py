@@ -10,6 +10,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._core import InvalidInput
@@ -32,8 +33,10 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
     more units of `resource` ("max_iter", "n_estimators"; found by itself if there is only one of them). The value of an
     epoch is the mean score over the folds. Models of paused configurations are kept in memory.
 
-    space: as in `bapi.tune`, by the names of the estimator's parameters.
+    space: as in `bapi.tune`, by the names of the estimator's parameters; scipy's uniform, loguniform and randint as for
+        RandomizedSearchCV.
     budget: "30s", "500 epochs"; includes the scoring.
+    n_jobs: folds that are trained at the same time, in threads; -1: as many as there are processors.
     After `fit`: best_params_, best_score_, best_epoch_, best_estimator_ (if refit), cv_results_, study_.
     """
 
@@ -51,6 +54,7 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
         step: int = 1,
         policy: str = "bapi",
         random_state: int = 0,
+        n_jobs: Optional[int] = None,
         progress: Optional[bool] = False,
     ) -> None:
         self.estimator = estimator
@@ -64,6 +68,7 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.step = step
         self.policy = policy
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.progress = progress
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> "BudgetSearchCV":
@@ -78,14 +83,17 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
         classes = numpy.unique(y) if y is not None and is_classifier(self.estimator) else None
         models: Dict[int, List[Any]] = {}
 
+        def fold_score(model: Any, epoch: int, fitted: Any, held_out: Any) -> float:
+            learner.train_epoch(model, epoch, _rows(X, fitted), _rows(y, fitted), classes)
+            return float(scorer(model, _rows(X, held_out), _rows(y, held_out)))
+
         def train(trial: Segment) -> None:
             if trial.number not in models:
                 models[trial.number] = [learner.make(trial.config) for _ in folds]
             for epoch in trial.epochs():
-                scores = []
-                for model, (fitted, held_out) in zip(models[trial.number], folds):
-                    learner.train_epoch(model, epoch, _rows(X, fitted), _rows(y, fitted), classes)
-                    scores.append(scorer(model, _rows(X, held_out), _rows(y, held_out)))
+                scores = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                    delayed(fold_score)(model, epoch, *fold) for model, fold in zip(models[trial.number], folds)
+                )
                 trial.report(epoch, float(numpy.mean(scores)))
             if trial.advice == "stop":
                 models.pop(trial.number, None)
@@ -101,8 +109,6 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
             progress=self.progress,
         )
         best = self.study_.best
-        if best is None:
-            raise InvalidInput("the budget did not pay for a single epoch")
         self.best_params_, self.best_score_, self.best_epoch_ = best.config, best.value, best.epoch
         self.cv_results_ = self._results()
         if classes is not None:
@@ -195,5 +201,5 @@ class _Learner:
         model.fit(X, y, **self._fit_params)
 
     def _amount(self, epoch: int) -> int:
-        """Trees add up; iterations are those of one call, which goes on where the last one ended."""
+        """Trees add up; iterations are those of one call, which continues where the last one ended."""
         return epoch * self._step if self._resource == "n_estimators" else self._step

@@ -26,7 +26,7 @@ def saved_model(trial: Segment) -> Optional[str]:
 class BapiCallback(xgboost.callback.TrainingCallback):
     """Saves the model, reports the metric of the named data, and ends the boosting when bapi says pause or stop.
 
-    `rounds` boosting rounds are an epoch. The training goes on from the trial's last epoch.
+    `rounds` boosting rounds make one epoch. Training continues from the trial's last epoch.
     """
 
     def __init__(self, trial: Segment, data: str, metric: str, *, rounds: int = 1, checkpoint: bool = True) -> None:

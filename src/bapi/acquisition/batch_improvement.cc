@@ -19,6 +19,30 @@ namespace {
 
 double sigmoid(double t) { return t >= 0.0 ? 1.0 / (1.0 + std::exp(-t)) : std::exp(t) / (1.0 + std::exp(t)); }
 
+// What one draw f of a value is worth by itself, with its derivatives in f and in the centre of the upper bound.
+struct DrawnWorth {
+  double value;
+  double slope;
+  double centre_slope = 0.0;
+};
+
+DrawnWorth drawn_worth(BatchScore score, double f, double centre, double best) {
+  switch (score) {
+    case BatchScore::improvement:
+      break;
+    case BatchScore::upper_bound: {
+      const double width = std::sqrt(kUpperBoundBeta * std::numbers::pi / 2.0);
+      const double slope = f >= centre ? width : -width;
+      return {.value = centre + width * std::abs(f - centre), .slope = slope, .centre_slope = 1.0 - slope};
+    }
+    case BatchScore::probability: {
+      const double share = sigmoid((f - best) / kProbabilityTemperature);
+      return {.value = share, .slope = share * (1.0 - share) / kProbabilityTemperature};
+    }
+  }
+  return {.value = f, .slope = 1.0};
+}
+
 // Below this, in standard deviations, phi(z) + z Phi(z) loses more than three digits to cancellation.
 constexpr double kFarBelow = -20.0;
 
@@ -33,10 +57,8 @@ std::vector<Rows> block_of(const std::vector<Rows>& all, std::size_t first) {
 }  // namespace
 
 void BatchOptions::validate() const {
-  require(ucb_beta > 0.0, fmt::format("acquisition.ucb_beta = {}, must be positive", ucb_beta));
   require(resample_share >= 0.0 && resample_share <= 1.0,
           fmt::format("acquisition.resample_share = {}, must be in [0, 1]", resample_share));
-  require(pi_temperature >= 0.0, fmt::format("acquisition.pi_temperature = {}, must not be negative", pi_temperature));
 }
 
 struct BatchImprovement::Seen {
@@ -93,8 +115,7 @@ double BatchImprovement::centre_of(const Seen& at) const {
 BatchImprovement::PerDraw BatchImprovement::per_draw(const Seen& at) const {
   const Eigen::Index n = at.mean.size();
   PerDraw result{Vector(n), Vector::Zero(n), Vector::Zero(n), Vector::Zero(n), 0.0};
-  const auto normals = draws_.base().normals.col(draws_.points()).head(n);
-  if (options_.score == BatchScore::improvement && options_.averaging == Averaging::integrated) {
+  if (options_.score == BatchScore::improvement) {
     for (Eigen::Index j = 0; j < n; ++j) {
       const double z = (at.mean[j] - reached_[j]) / at.sd;
       const auto [pdf, cdf] = normal_pdf_and_cdf(z);
@@ -106,38 +127,16 @@ BatchImprovement::PerDraw BatchImprovement::per_draw(const Seen& at) const {
     }
     return result;
   }
-  const double width = std::sqrt(options_.ucb_beta * std::numbers::pi / 2.0);
+  const auto normals = draws_.base().normals.col(draws_.points()).head(n);
   if (options_.score == BatchScore::upper_bound) result.centre = centre_of(at);
   for (Eigen::Index j = 0; j < n; ++j) {
-    const double f = at.mean[j] + at.sd * normals[j];
-    double own = f;
-    double slope = 1.0;
-    double centre_slope = 0.0;
-    switch (options_.score) {
-      case BatchScore::improvement:
-        break;
-      case BatchScore::upper_bound:
-        own = result.centre + width * std::abs(f - result.centre);
-        slope = f >= result.centre ? width : -width;
-        centre_slope = 1.0 - slope;
-        break;
-      case BatchScore::probability:
-        if (options_.pi_temperature > 0.0) {
-          own = sigmoid((f - best_) / options_.pi_temperature);
-          slope = own * (1.0 - own) / options_.pi_temperature;
-        } else {
-          own = f >= best_ ? 1.0 : 0.0;
-          slope = 0.0;
-        }
-        break;
-    }
-    const bool acts = own > reached_[j];
-    result.value[j] = acts ? own : reached_[j];
-    if (options_.score == BatchScore::improvement) result.value[j] -= best_;
+    const DrawnWorth own = drawn_worth(options_.score, at.mean[j] + at.sd * normals[j], result.centre, best_);
+    const bool acts = own.value > reached_[j];
+    result.value[j] = acts ? own.value : reached_[j];
     if (!acts) continue;
-    result.mean_slope[j] = slope;
-    result.sd_slope[j] = slope * normals[j];
-    result.centre_slope[j] = centre_slope;
+    result.mean_slope[j] = own.slope;
+    result.sd_slope[j] = own.slope * normals[j];
+    result.centre_slope[j] = own.centre_slope;
   }
   return result;
 }
@@ -146,7 +145,7 @@ double BatchImprovement::score_of(const Seen& at) const { return at.weights.dot(
 
 double BatchImprovement::log_score_of(const Seen& at) const {
   const double score = score_of(at);
-  if (options_.averaging == Averaging::sampled || score > 1e-200) return std::log(score);
+  if (score > 1e-200) return std::log(score);
   // Underflow: the same average in log space.
   Vector logs(at.mean.size());
   for (Eigen::Index j = 0; j < logs.size(); ++j) {
@@ -202,6 +201,7 @@ BatchImprovement::Gradients BatchImprovement::score_gradients(const std::vector<
         const Rows value_row = at.rows;
         dcentre =
             draws_.gp().covariance().contracted_x_gradient(draws_.gp().rows(), value_row, draws_.gp().alpha()).col(0);
+        if (draws_.gp().trend_weights().size() > 0) dcentre += draws_.gp().prior_mean_x_gradients(value_row).col(0);
       }
       result.gradients.col(column) += weights.dot(each.centre_slope) * dcentre;
     }
@@ -237,8 +237,7 @@ BatchImprovement::Gradients BatchImprovement::objective_gradients(const std::vec
 // As long as there is no point, all draws say the same of a value, and one of them is enough unless the value itself is
 // drawn.
 int BatchImprovement::draws_to_use(int draws) const {
-  const bool drawn = options_.score != BatchScore::improvement || options_.averaging == Averaging::sampled;
-  return draws_.points() == 0 && !drawn ? 1 : draws;
+  return draws_.points() == 0 && options_.score == BatchScore::improvement ? 1 : draws;
 }
 
 Vector BatchImprovement::objective(const PreparedValues& candidates, int draws) const {
@@ -290,16 +289,9 @@ double BatchImprovement::add(const Rows& point) {
   const double score = score_of(seen(next));
   const Vector normals = draws_.base().normals.col(draws_.points());
   const Vector f = next.mean + next.sd * normals;
-  const double width = std::sqrt(options_.ucb_beta * std::numbers::pi / 2.0);
   const double centre = options_.score == BatchScore::upper_bound ? centre_of(seen(next)) : 0.0;
   for (Eigen::Index j = 0; j < f.size(); ++j) {
-    double own = f[j];
-    if (options_.score == BatchScore::upper_bound) own = centre + width * std::abs(f[j] - centre);
-    if (options_.score == BatchScore::probability) {
-      own = options_.pi_temperature > 0.0 ? sigmoid((f[j] - best_) / options_.pi_temperature)
-                                          : (f[j] >= best_ ? 1.0 : 0.0);
-    }
-    reached_[j] = std::max(reached_[j], own);
+    reached_[j] = std::max(reached_[j], drawn_worth(options_.score, f[j], centre, best_).value);
   }
   draws_.append(next);
   const double effective = effective_size(draws_.log_weights());

@@ -12,27 +12,25 @@ namespace bapi {
 
 // What a set of points is worth together.
 enum class BatchScore {
-  improvement,  // q-EI: E max(0, max_i f_i - best)
+  // q-EI: E max(0, max_i f_i - best). The last point is integrated in closed form given the draws of those before it
+  // (Rao-Blackwell): the expectation of a plain average over the draws, smooth, with less variance.
+  improvement,
   upper_bound,  // q-UCB: E max_i (mu_i + sqrt(beta pi / 2) |f_i - mu_i|)
-  probability,  // q-PI: P(max_i f_i >= best), smoothed
+  probability,  // q-PI: E max_i sigmoid((f_i - best) / temperature), a smooth P(max_i f_i >= best)
 };
 
-// sampled: plain average over the draws. integrated: the last point in closed form given the draws of those before it
-// (Rao-Blackwell); same expectation, smooth, less variance. Only q-EI has the second form.
-enum class Averaging { sampled, integrated };
+inline constexpr double kUpperBoundBeta = 2.0;
+inline constexpr double kProbabilityTemperature = 0.1;  // in units of the values
 
 // total: what the whole set is worth. gain: what the last point adds to it, E max(0, f - max(best, f_1, ...)). Both
 // rank candidates alike but for one thing: the slope constraint of a candidate also moves what is believed of the
 // points before it. That part is no merit of the candidate, and in an average over few draws it is mostly noise; gain
-// leaves it out. Only the integrated q-EI tells them apart.
+// leaves it out. Only q-EI tells them apart.
 enum class Counting { total, gain };
 
 struct BatchOptions {
   BatchScore score = BatchScore::improvement;
-  Averaging averaging = Averaging::integrated;
   Counting counting = Counting::total;
-  double ucb_beta = 2.0;        // > 0
-  double pi_temperature = 0.1;  // > 0, in units of the values; 0 for the indicator (without gradients)
 
   // When fewer than this share of the draws carry the weight after a point was added, they are resampled. 0: never.
   double resample_share = 0.0;

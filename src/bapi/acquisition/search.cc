@@ -87,6 +87,33 @@ void SearchOptions::validate() const {
   approach.validate();
 }
 
+SearchObjective times(SearchObjective objective, const BatchObjective& log_factor, Eigen::Index coordinates) {
+  if (!log_factor) return objective;
+  const auto weighted = [=](const std::function<Vector(const Matrix&)>& score) {
+    return [=](const Matrix& points) -> Vector {
+      Vector logs(points.cols());
+      Matrix unused(coordinates, points.cols());
+      log_factor(points.topRows(coordinates), logs, unused);
+      return score(points) + logs;
+    };
+  };
+  const auto weighted_slopes = [=](const BatchObjective& score) {
+    return [=](const Matrix& points, Vector& values, Matrix& gradients) {
+      score(points, values, gradients);
+      Vector logs(points.cols());
+      Matrix slopes(coordinates, points.cols());
+      log_factor(points.topRows(coordinates), logs, slopes);
+      values += logs;
+      gradients.topRows(coordinates) += slopes;
+    };
+  };
+  objective.screen = weighted(objective.screen);
+  objective.score = weighted(objective.score);
+  objective.ascend = weighted_slopes(objective.ascend);
+  if (objective.approach) objective.approach = weighted_slopes(objective.approach);
+  return objective;
+}
+
 Matrix screen_points(int dimensions, const Matrix& anchors, int count, const Decoder& decode, Rng& rng) {
   const Eigen::Index near = anchors.cols() * (1 + kPerAnchor);
   Matrix points(dimensions, count + near);

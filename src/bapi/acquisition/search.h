@@ -43,6 +43,10 @@ struct SearchObjective {
   BatchObjective approach = {};
 };
 
+// The same score times a factor of the first `coordinates` of each point, given by its logarithm and the gradients of
+// that; without one, the score itself. For scores that are logarithms.
+SearchObjective times(SearchObjective objective, const BatchObjective& log_factor, Eigen::Index coordinates);
+
 struct ScoredPoint {
   Vector x;
   double score = 0.0;

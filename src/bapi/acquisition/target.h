@@ -8,8 +8,10 @@ namespace bapi {
 // most promising of the candidates are run and their outcomes N(mean, sd^2) are taken as independent. At least `best`,
 // which it equals where no more than one run is left.
 //
+// `success` is the probability of each candidate to have an outcome at all.
+//
 // Improvement over this value instead of over `best` is what the rest of a budget is for: while there is money for many
 // runs a safe small gain is worth little, with the last run any gain counts.
-double reachable_value(const Vector& means, const Vector& sds, double best, double runs);
+double reachable_value(const Vector& means, const Vector& sds, const Vector& success, double best, double runs);
 
 }  // namespace bapi

@@ -16,7 +16,7 @@ constexpr int kBlockPoints = 512;
 
 // Points spread over the cube from which the promising ones are taken, and how far a start strays from them.
 constexpr int kSpread = 512;
-constexpr double kNear = 0.05;
+constexpr double kStray = 0.05;
 
 // Calls body(first, count) for consecutive blocks of columns.
 template <typename Body>
@@ -141,7 +141,7 @@ Matrix tree_screen(const FantasyTree& tree, int count, const Matrix& promising, 
     for (int j = 0; j < tree.nodes(); ++j) {
       const Eigen::Index from = rng.below(static_cast<int>(promising.cols()));
       for (Eigen::Index i = 0; i < d; ++i) {
-        screen(j * d + i, t) = std::clamp(promising(i, from) + kNear * rng.normal(), 0.0, 1.0);
+        screen(j * d + i, t) = std::clamp(promising(i, from) + kStray * rng.normal(), 0.0, 1.0);
       }
     }
   }

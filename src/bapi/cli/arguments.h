@@ -48,6 +48,20 @@ struct Command {
   std::function<std::function<int()>(Arguments&)> declare;
 };
 
+// What the help of a command says, for shells and the manual page.
+struct OptionOutline {
+  std::vector<std::string> flags = {};  // "-f", "--format"; none for an argument without a flag
+  std::string name = {};                // of the argument or the value; empty for a switch
+  std::string help = {};
+};
+struct CommandOutline {
+  std::string name = {};
+  std::string summary = {};
+  std::string examples = {};
+  std::vector<OptionOutline> options = {};
+};
+std::vector<CommandOutline> outlines_of(const std::vector<Command>& commands);
+
 // Parses the command line and runs the command that it names. Help goes to standard output. Throws InvalidInput on
 // wrong use; an unknown command or option is answered with the nearest known one.
 int dispatch(const std::vector<Command>& commands, const std::vector<std::string>& arguments);

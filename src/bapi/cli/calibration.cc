@@ -3,8 +3,7 @@
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
-#include "bapi/policy/calibration.h"
-#include "bapi/studies/study_view.h"
+#include "bapi/studies/records.h"
 
 namespace bapi {
 namespace {
@@ -12,18 +11,11 @@ namespace {
 int show_calibration(const ListingArguments& arguments) {
   const Format format = arguments.parsed_format();
   const StudyView study = study_to_show(arguments.study);
-  const Calibration result = calibration(study.history, study.events);
-  Table table({"predicted", "count", "within_50", "within_80", "within_95"});
-  for (const auto& [name, c] : {std::pair{"value", result.value}, std::pair{"cost", result.cost}}) {
-    if (c.count > 0) {
-      table.add({name, c.count, c.within_50, c.within_80, c.within_95});
-    } else {
-      table.add({name, 0, Cell(), Cell(), Cell()});
-    }
-  }
+  Table table = calibration_table(study);
+  table.head("within_50", "within 50 %").head("within_80", "within 80 %").head("within_95", "within 95 %");
   print(render(table, format));
-  if (result.value.count == 0)
-    note("no prediction has come to its epoch yet; policies without a model of values make none");
+  if (table.rows().front()[1] == 0)
+    note("no predicted epoch has been reached yet (policies without a model of values predict none)");
   return kDone;
 }
 
@@ -35,9 +27,10 @@ Command calibration_command() {
           .examples =
               "Examples:\n"
               "  bapi calibration mlp\n\n"
-              "Shares of the predictions stored with the decisions whose outcome fell into their central 50, 80 and\n"
-              "95 % bands: of the value at the epoch looked at, and of the cost of the segment. Well calibrated means\n"
-              "0.5, 0.8 and 0.95.",
+              "Every decision stores a prediction of the value and of the cost. The table shows what share of the "
+              "outcomes\n"
+              "fell into the central 50, 80 and 95 % intervals of these predictions; ideal are 0.5, 0.8 and 0.95.\n"
+              "JSON: [{predicted, count, within_50, within_80, within_95}].",
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<ListingArguments>();
             parsed->declare(arguments);

@@ -11,8 +11,13 @@ Command init_command();
 Command doctor_command();
 Command run_command();
 Command resume_command();
+Command retry_command();
+Command add_command();
+Command ls_command();
+Command watch_command();
 Command status_command();
 Command best_command();
+Command clean_command();
 Command trials_command();
 Command show_command();
 Command ledger_command();
@@ -27,6 +32,8 @@ Command calibration_command();
 Command simulate_command();
 Command compare_command();
 Command report_command();
+Command completion_command();
+Command man_command();
 
 std::vector<Command> all_commands();
 

@@ -24,6 +24,8 @@ namespace {
 struct CompareArguments {
   std::vector<std::string> tables;
   std::vector<std::string> policies;
+  std::vector<std::string> from;
+  std::optional<std::string> from_budget;
   std::optional<int> seeds;
   std::vector<std::string> budgets;
   std::vector<std::string> workers;
@@ -55,6 +57,8 @@ ComparisonInput input_of(const CompareArguments& arguments) {
   ComparisonInput input;
   input.tables = arguments.tables;
   input.policies = separated(arguments.policies);
+  input.from = arguments.from;
+  input.from_budget = arguments.from_budget.value_or(input.from_budget);
   input.seeds = arguments.seeds.value_or(input.seeds);
   if (!arguments.budgets.empty()) input.budgets = separated(arguments.budgets);
   if (!arguments.workers.empty()) input.workers.clear();
@@ -83,7 +87,7 @@ void require_all(const CompareArguments& arguments) {
   if (arguments.tables.empty()) missing.emplace_back("--tables PATH...");
   if (arguments.policies.empty()) missing.emplace_back("--policies NAME,...");
   if (arguments.out.empty()) missing.emplace_back("--out DIR");
-  require(missing.empty(), fmt::format("bapi compare needs {} (bapi compare --help)", fmt::join(missing, " and ")));
+  require(missing.empty(), fmt::format("compare needs {} (bapi compare --help)", fmt::join(missing, " and ")));
 }
 
 // A charge that silently does nothing would be taken for a result.
@@ -121,7 +125,7 @@ int compare(const CompareArguments& arguments) {
   note_free_tables(comparison);
   const ComparisonResult result = run_in_view(comparison, arguments, jobs);
   if (result.end == ComparisonEnd::interrupted) {
-    note(fmt::format("interrupted; {} finished runs are kept, run the same command to continue", result.finished));
+    note(fmt::format("interrupted; {} results are kept. Continue with the same command", result.finished));
     return kInterrupted;
   }
   print(rendered(result.rankings, format));
@@ -133,15 +137,19 @@ int compare(const CompareArguments& arguments) {
 Command compare_command() {
   return {
       .name = "compare",
-      .summary = "Compare policies on recorded learning curves: ranks, tests, anytime curves, a report",
+      .summary = "Compare policies on recorded learning curves",
       .examples =
           "Examples:\n"
-          "  bapi compare --tables synthetic:crossing synthetic:power-law --policies bapi,hyperband,random --out c\n"
-          "  bapi compare --tables runs/*.bapi --policies bapi,far=bapi-4:horizon=8 --seeds 5 --out mine\n"
-          "  bapi compare --tables data/INDEX.csv --policies bapi,bohb,asha --budgets 5full,20full --out all\n\n"
-          "Writes runs.csv, ranks.csv, curves.csv, report.html and its figures over all tables, ranks.svg and\n"
-          "anytime.svg (numbered for further budgets and workers), to DIR. Killed or interrupted at any time, the\n"
-          "same command continues where it stopped; tables, policies, seeds, budgets and workers may be added to it.\n"
+          "  bapi compare -t synthetic:crossing -p bapi,hyperband,random --out shapes\n"
+          "  bapi compare -t studies/*.bapi -p bapi,far=bapi-4:horizon=8 -s 5 --out mine\n"
+          "  bapi compare -t data/INDEX.csv -p bapi,bohb,asha -b 5full,20full --out all\n"
+          "  bapi compare -t new.csv -p bapi -b 3full,8full --from old.bapi --out warm\n\n"
+          "Writes runs.csv, ranks.csv, curves.csv, report.html and its figures ranks.svg and anytime.svg (numbered "
+          "for\n"
+          "further budgets and workers) to DIR. After an interruption or a crash, the same command continues where it\n"
+          "stopped; tables, policies, seeds, budgets and workers may be added. A run is one policy on one table with\n"
+          "one seed, budget and number of workers.\n"
+          "With --from, every policy is compared with its warm start, LABEL+from (docs/warm-start.md).\n"
           "A policy is [LABEL=]NAME[:OPTION=VALUE]...; a budget is as `bapi simulate` takes it.\n"
           "JSON: [{budget, workers, tables, seeds, ranks: [...], duels: [...], friedman: {chi_squared, p, f, f_p},\n"
           "critical_difference}], one per budget and number of workers; ranks as in ranks.csv, duels of the best\n"
@@ -149,22 +157,28 @@ Command compare_command() {
       .declare = [](Arguments& arguments) -> std::function<int()> {
         const auto parsed = std::make_shared<CompareArguments>();
         arguments.words("-t,--tables", parsed->tables, std::string("Required. ") + kTablesHelp);
-        arguments.words("-p,--policies", parsed->policies, "Required. Separated by commas; see `bapi policies`");
-        arguments.option("-s,--seeds", parsed->seeds, "Runs of each; default 10");
-        arguments.words("-b,--budgets", parsed->budgets, "Separated by commas; default 5full,20full");
-        arguments.words("-w,--workers", parsed->workers, "Trials at a time, separated by commas; default 1");
-        arguments.option("-j,--jobs", parsed->jobs, "Runs at a time; default: one per processor");
-        arguments.option("--draw", parsed->draw, "Configurations drawn from surrogate networks; default 1500");
+        arguments.words(
+            "-p,--policies", parsed->policies, "Required. Policies, separated by commas (see bapi policies)");
+        arguments.words("--from", parsed->from, kFromTableHelp);
+        arguments.option("--from-budget", parsed->from_budget, kFromBudgetHelp);
+        arguments.option("-s,--seeds", parsed->seeds, "Number of seeds: runs of each policy on each table; default 10");
+        arguments.words("-b,--budgets", parsed->budgets, "Budgets, separated by commas; default 5full,20full");
+        arguments.words(
+            "-w,--workers", parsed->workers, "Numbers of simulated workers, separated by commas; default 1");
+        arguments.option("-j,--jobs", parsed->jobs, "Number of runs at the same time; default: one per processor");
+        arguments.option(
+            "--draw", parsed->draw, "Number of configurations drawn from surrogate networks; default 1500");
         arguments.flag("--no-checkpoints", parsed->no_checkpoints, kNoCheckpointsHelp);
         arguments.flag("--charge-overhead",
                        parsed->charge_overhead,
-                       "Let decisions cost the time that they take, where a table's cost is in seconds");
-        arguments.option("--overhead-from",
-                         parsed->overhead_from,
-                         "The same, reproducibly: by a + b n^c seconds for n trials, fitted to what decisions of each "
-                         "policy took in the comparison that was written to this directory");
-        arguments.option("--out", parsed->out, "Required. Directory of the results");
-        arguments.flag("-q,--quiet", parsed->quiet, "No progress on standard error");
+                       "Charge decisions the time they take, on tables whose cost is in seconds");
+        arguments.option(
+            "--overhead-from",
+            parsed->overhead_from,
+            "The same, reproducibly: a + b n^c seconds for n trials, fitted for each policy to the decision "
+            "times in the comparison in this directory");
+        arguments.option("--out", parsed->out, "Required. Directory for the results");
+        arguments.flag("-q,--quiet", parsed->quiet, "Print no progress");
         arguments.option("-f,--format", parsed->format, "Output format of the summary: table, json or csv");
         return [parsed] { return compare(*parsed); };
       }};

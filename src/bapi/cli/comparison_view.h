@@ -14,7 +14,7 @@ std::string progress_text(const ComparisonProgress& progress);
 // The same behind a bar and before the last finished run, as far as there is room in `columns` columns.
 std::string progress_line(const ComparisonProgress& progress, std::size_t columns);
 
-// Shows a comparison while it goes on, on standard error: a line that is drawn again on a terminal, else a plain line
+// Shows the progress of a comparison on standard error: on a terminal one line that is redrawn, elsewhere a plain line
 // about every ten seconds.
 class ComparisonView {
  public:

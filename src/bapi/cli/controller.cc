@@ -14,6 +14,7 @@
 #include "bapi/cli/study_text.h"
 #include "bapi/report/summary.h"
 #include "bapi/report/text.h"
+#include "bapi/studies/clean.h"
 
 namespace bapi {
 
@@ -26,14 +27,18 @@ std::unique_ptr<RunView> make_view(const StudySpec& spec, const Clock& clock) {
 
 StudySummary run_in_view(const std::function<StudySummary(const RunOptions&)>& run, const ControlOptions& options) {
   const InterruptFlag interrupt;
-  RunOptions watched{.interrupt = interrupt.flag()};
+  RunOptions watched{
+      .interrupt = interrupt.flag(), .home = options.home, .keep_going = options.keep_going, .version = BAPI_VERSION};
   watched.remark = [](const std::string& text) { write_error(fmt::format("bapi: {}\n", text)); };
   if (options.verbosity == Verbosity::quiet) return run(watched);
   const SystemClock clock;
   std::unique_ptr<RunView> view;  // begins with the run: what is told before stands above it
   watched.tell = [](const std::string& line) { write_error(line + "\n"); };
   watched.listener = [&](const RunUpdate& update) {
-    if (!view) view = make_view(update.session.history().spec(), clock);
+    if (!view) {
+      if (!options.watch.empty()) write_error(fmt::format("watch it in a browser: {}\n", options.watch));
+      view = make_view(update.session.history().spec(), clock);
+    }
     view->update(update);
   };
   return run(watched);
@@ -42,16 +47,17 @@ StudySummary run_in_view(const std::function<StudySummary(const RunOptions&)>& r
 void print_result(const StudySummary& summary, const ControlOptions& options) {
   const StudyView& study = summary.study;
   if (options.format != Format::table) {
-    const Fields record = status_record(study.history, study.controller, best_checkpoint(study.dir, study.history));
-    std::fputs(render(record, options.format).c_str(), stdout);
+    std::fputs(render(status_of(study.dir, study.history, study.controller), options.format).c_str(), stdout);
     return;
   }
   std::string text = study_text(study);
   if (!study.history.trials().empty()) {
     write_plots(study, plot_folder(study.dir));
-    text += fmt::format("{:<11}{}/{{curves,incumbent,budget}}.svg\n", "plots", shown_path(plot_folder(study.dir)));
+    text += fmt::format("{:<11}{}/*.svg\n", "plots", shown_path(plot_folder(study.dir)));
   }
-  if (summary.end == TuneEnd::finished) text += fmt::format("{:<11}{}\n", "continue", raise_hint(study));
+  if (summary.end == TuneEnd::finished) {
+    text += fmt::format("{:<11}{}\n", "continue", is_exhausted(study.history) ? kExhaustedHint : raise_hint(study));
+  }
   std::fputs(text.c_str(), stdout);
 }
 
@@ -62,6 +68,7 @@ int exit_code(const StudySummary& summary) {
       write_error(fmt::format("bapi: interrupted; nothing is lost. Continue with: {}\n", resume));
       return kInterrupted;
     case TuneEnd::too_many_failures:
+    case TuneEnd::program_failed:
       write_error(fmt::format("bapi: {}\n", summary.reason));
       return kRunFailed;
     case TuneEnd::finished:

@@ -1,23 +1,24 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
 
-#include "bapi/base/clock.h"
 #include "bapi/base/error.h"
-#include "bapi/base/match.h"
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
-#include "bapi/cli/interrupt.h"
 #include "bapi/cli/listing.h"
 #include "bapi/cli/log_tail.h"
+#include "bapi/cli/patient.h"
 #include "bapi/cli/study_check.h"
 #include "bapi/cli/study_input.h"
 #include "bapi/policy/registry.h"
-#include "bapi/process/process_evaluator.h"
+#include "bapi/report/range_text.h"
 #include "bapi/report/text.h"
+#include "bapi/studies/earlier_studies.h"
+#include "bapi/study/metric_bounds.h"
 #include "bapi/study/spec_file.h"
 
 namespace bapi {
@@ -52,119 +53,26 @@ class ScratchDir {
   fs::path path_;
 };
 
-// What came of training one trial for some epochs.
-struct Attempt {
-  std::vector<Measurement> measured;
-  std::optional<std::string> failure;
-  Cost start_up = 0.0;
-  Cost repeated = 0.0;
-  bool ended_by_itself = false;
-};
-
-class Patient {
- public:
-  Patient(const StudySpec& spec, const fs::path& scratch, double timeout)
-      : spec_(spec), dir_(scratch / "study"), evaluator_(spec, dir_, clock_), timeout_(timeout) {
-    dir_.create();
-  }
-
-  TrialDir files() const { return dir_.trial(TrialId{0}); }
-
-  // Epochs (from, until] and nothing more.
-  Attempt train(const Config& config, Epoch from, Epoch until) {
-    Attempt attempt;
-    const double start = clock_.now();
-    evaluator_.start({.trial = TrialId{0},
-                      .config = config,
-                      .from = from,
-                      .until = until,
-                      .max_epoch = until,
-                      .budget_left = spec_.budget.limit,
-                      .usual_epoch = usual_epoch_cost(curve_)});
-    bool released = false;
-    while (!evaluator_.live().empty() || !released) {
-      for (const Event& fact : evaluator_.wait(0.1)) note(fact, attempt);
-      const bool trained = std::ssize(attempt.measured) >= until - from;
-      const bool done = trained || attempt.failure || attempt.ended_by_itself;
-      const bool late = clock_.now() - start > timeout_;
-      if (late && !done) attempt.failure = fmt::format("no report within {}", short_duration(timeout_));
-      if (interrupt_.flag()->load()) attempt.failure = "interrupted";
-      if (!released && (done || late || interrupt_.flag()->load())) {
-        evaluator_.release(TrialId{0});
-        released = true;
-      }
-    }
-    for (const Measurement& m : attempt.measured) curve_.append(m);
-    return attempt;
-  }
-
- private:
-  static void note(const Event& fact, Attempt& attempt) {
-    std::visit(Match{[&](const Measured& e) { attempt.measured.push_back(e.measurement); },
-                     [&](const TrialFailed& e) { attempt.failure = e.message; },
-                     [&](const ProgramEnded&) { attempt.ended_by_itself = true; },
-                     [&](const Overhead& e) {
-                       if (e.kind == OverheadKind::start_up) attempt.start_up += e.cost;
-                       if (e.kind == OverheadKind::repeat) attempt.repeated += e.cost;
-                     },
-                     [](const auto&) {}},
-               fact);
-  }
-
-  const StudySpec& spec_;
-  StudyDir dir_;
-  SystemClock clock_;
-  InterruptFlag interrupt_;
-  ProcessEvaluator evaluator_;
-  Curve curve_;  // of all attempts
-  double timeout_;
-};
-
 Config middle_of(const StudySpec& spec) {
   return spec.pool.empty() ? spec.space.from_unit(Vector::Constant(spec.space.unit_dim(), 0.5)) : spec.pool.front();
-}
-
-std::string line(const std::string& label, const std::string& text) { return fmt::format("{:<14}{}\n", label, text); }
-
-std::string range_text(double low, double high, Scale scale) {
-  const char* how = scale == Scale::linear ? "" : scale == Scale::log ? ", log scale" : ", log scale towards the top";
-  return fmt::format("{} to {}{}", short_number(low), short_number(high), how);
-}
-
-std::string domain_text(const Domain& domain) {
-  return std::visit(Match{[](const RealRange& r) { return range_text(r.low, r.high, r.scale); },
-                          [](const IntRange& r) {
-                            return range_text(static_cast<double>(r.low), static_cast<double>(r.high), r.scale) +
-                                   ", whole numbers";
-                          },
-                          [](const Choice& c) {
-                            std::string out = "one of";
-                            for (const Value& option : c.options) out += fmt::format(" {}", to_text(option));
-                            return out;
-                          },
-                          [](const Constant& c) { return fmt::format("always {}", to_text(c.value)); }},
-                    domain);
 }
 
 std::string understood(const StudySpec& spec) {
   std::string command;
   for (const std::string& word : spec.command) command += (command.empty() ? "" : " ") + word;
-  std::string out = line("study", spec.name) + line("command", command);
-  out += line("metric", fmt::format("{}, {}", spec.metric.name, word(spec.metric.goal)));
-  out += line("budget", short_cost(spec.budget.limit, spec.budget));
-  if (spec.deadline) out += line("deadline", short_duration(*spec.deadline));
-  out += line("epochs", fmt::format("{} to {}", spec.epochs.min, spec.epochs.max));
-  out += line("policy", fmt::format("{}, {} worker{}", spec.policy.name, spec.workers, spec.workers == 1 ? "" : "s"));
+  std::string out = check_line("study", spec.name) + check_line("command", command);
+  out += check_line("metric", fmt::format("{}, {}", spec.metric.name, word(spec.metric.goal)));
+  out += check_line("budget", short_cost(spec.budget.limit, spec.budget));
+  if (spec.deadline) out += check_line("deadline", short_duration(*spec.deadline));
+  out += check_line("epochs", fmt::format("{} to {}", spec.epochs.min, spec.epochs.max));
+  out += check_line("policy",
+                    fmt::format("{}, {} worker{}", spec.policy.name, spec.workers, spec.workers == 1 ? "" : "s"));
   const char* label = "parameters";
   for (const Param& param : spec.space.params()) {
-    std::string text = fmt::format("{}: {}", param.name, domain_text(param.domain));
-    for (const Condition& condition : param.when) {
-      text += fmt::format(", if {} is", condition.param);
-      for (const Value& value : condition.values) text += fmt::format(" {}", to_text(value));
-    }
-    out += line(label, text);
+    out += check_line(label, fmt::format("{}: {}", param.name, domain_text(param)));
     label = "";
   }
+  for (const EarlierStudy& earlier : spec.earlier) out += check_line("starts from", earlier_text(earlier));
   return out;
 }
 
@@ -175,7 +83,7 @@ std::string evidence(const TrialDir& files) {
 
 int diagnose_failure(const Attempt& attempt, const TrialDir& files, const StudySpec& spec) {
   const std::string why = attempt.failure.value_or("the program ended without reporting an epoch");
-  print(line("epoch 1", "FAILED: " + why) + "\n" + evidence(files));
+  print(check_line("epoch 1", "FAILED: " + why) + "\n" + evidence(files));
   print(
       fmt::format("\nThe program must report epoch 1, by printing a line  bapi: {{\"epoch\": 1, \"{0}\": 0.5}}\n"
                   "or by appending {{\"epoch\": 1, \"{0}\": 0.5}} to the file named by the variable BAPI_REPORT.\n",
@@ -183,61 +91,178 @@ int diagnose_failure(const Attempt& attempt, const TrialDir& files, const StudyS
   return why == "interrupted" ? kInterrupted : kRunFailed;
 }
 
-std::string affordable(const StudySpec& spec, Cost epoch, Cost start_up) {
-  if (epoch <= 0.0) return "cannot be told: the epoch cost nothing";
-  const Cost full = start_up + epoch * spec.epochs.max;
+// What training costs where it was tried, in the budget's unit.
+struct Prices {
+  Cost epoch = 0.0;
+  Cost start_up = 0.0;  // of every process
+};
+
+// The first epoch of a process has its start-up in it. An epoch that follows another in the same process has not, and
+// the second start, made with warm caches as later ones will be, shows the difference.
+Prices prices_of(const StudySpec& spec, const Attempt& first, const Attempt* second) {
+  const bool split = first.start_up > 0.0 || first.measured.size() < 2;
+  Prices prices{.epoch = split ? first.measured.front().cost : first.measured.back().cost, .start_up = first.start_up};
+  if (!second || spec.budget.meter != Meter::accrued) return prices;
+  if (!second->measured.empty() && first.measured.size() > 1) {
+    prices.start_up = second->start_up + std::max(0.0, second->measured.front().cost - prices.epoch);
+  }
+  return prices;
+}
+
+std::string budget_text(const StudySpec& spec, const Prices& prices) {
+  if (prices.epoch <= 0.0) return "cannot be told: the epoch cost nothing";
+  const Cost full = prices.start_up + prices.epoch * spec.epochs.max;
   return fmt::format("about {} epochs of this configuration, or {} full trainings of {} epochs",
-                     short_number(std::floor(spec.budget.limit / epoch)),
+                     short_number(std::floor(std::max(0.0, spec.budget.limit - prices.start_up) / prices.epoch)),
                      short_number(std::floor(10.0 * spec.budget.limit / full) / 10.0),
                      spec.epochs.max);
 }
 
-// What a trial costs per epoch, once it runs.
-Cost epoch_cost(const Attempt& attempt) {
-  Cost sum = 0.0;
-  for (const Measurement& m : attempt.measured) sum += m.cost;
-  return sum / static_cast<double>(attempt.measured.size());
+bool pays_an_epoch(const StudySpec& spec, const Prices& prices) {
+  return prices.start_up + prices.epoch <= spec.budget.limit;
+}
+
+std::string too_small(const StudySpec& spec, const Prices& prices) {
+  return fmt::format("NOT ONE EPOCH: {} for a start and an epoch, but the budget is {}; a full training needs {}",
+                     short_cost(prices.start_up + prices.epoch, spec.budget),
+                     short_cost(spec.budget.limit, spec.budget),
+                     short_cost(prices.start_up + prices.epoch * spec.epochs.max, spec.budget));
 }
 
 std::string epochs_text(const StudySpec& spec, const Attempt& attempt) {
   std::string out;
-  for (const Measurement& m : attempt.measured) {
-    out +=
-        line(fmt::format("epoch {}", m.epoch),
-             fmt::format("{} {}, cost {}", spec.metric.name, short_number(m.value), short_cost(m.cost, spec.budget)));
+  double before = 0.0;
+  for (std::size_t i = 0; i < attempt.measured.size(); ++i) {
+    const Measurement& m = attempt.measured[i];
+    std::string text = fmt::format(
+        "{} {}, after {}", spec.metric.name, short_number(m.value), short_duration(attempt.seconds[i] - before));
+    if (spec.budget.meter == Meter::reported) text += fmt::format(", cost {}", short_cost(m.cost, spec.budget));
+    if (i == 0) text += " with the start of the program";
+    out += check_line(fmt::format("epoch {}", m.epoch), text);
+    before = attempt.seconds[i];
   }
-  if (attempt.start_up > 0.0) out += line("start-up", short_cost(attempt.start_up, spec.budget));
   return out;
 }
 
-std::string continuation(const StudySpec& spec, const Attempt& next) {
+// In seconds, whatever the budget is in.
+std::string timing_text(const Attempt& first, const Attempt& second) {
+  if (first.seconds.size() < 2 || second.seconds.empty()) return "";
+  const double epoch = first.seconds[1] - first.seconds[0];
+  const double again = std::max(0.0, second.seconds.front() - epoch);
+  const double at_first = std::max(0.0, first.seconds.front() - epoch);
+  return check_line("start-up",
+                    fmt::format("{}, at the first start {}; an epoch takes {}",
+                                short_duration(again),
+                                short_duration(at_first),
+                                short_duration(epoch)));
+}
+
+std::string resuming(const StudySpec& spec, const Attempt& next) {
   if (next.failure) return "FAILED: " + *next.failure;
   if (next.repeated > 0.0) {
-    return "NO, it began at epoch 1 again: keep the state in ${checkpoint} and continue after BAPI_FROM_EPOCH, or say "
-           "checkpoint: none";
+    return "NO, it started at epoch 1 again: save the state in ${checkpoint} and continue after BAPI_FROM_EPOCH, or "
+           "set checkpoint: none";
   }
   if (next.measured.empty()) return "NO, it ended without reporting another epoch";
   const Measurement& m = next.measured.front();
-  return fmt::format("yes, epoch {} followed with {} {}", m.epoch, spec.metric.name, short_number(m.value));
+  return fmt::format("yes, with epoch {} ({} {})", m.epoch, spec.metric.name, short_number(m.value));
+}
+
+// ── what works today and will hurt later ────────────────────────────────────────────────────────────────────────────
+
+void warn(const std::string& text) { print(check_line("warning", text)); }
+
+// Files that an epoch wrote over instead of replacing them.
+std::vector<std::string> overwritten(const CheckpointFiles& before, const CheckpointFiles& after) {
+  std::vector<std::string> names;
+  for (const auto& [name, file] : after) {
+    const auto old = before.find(name);
+    if (old == before.end()) continue;
+    if (old->second.inode == file.inode && old->second.written != file.written) names.push_back(name);
+  }
+  return names;
+}
+
+void warn_of_checkpoints(const CheckpointFiles& before, const CheckpointFiles& after) {
+  if (before.empty()) {
+    warn(
+        "the checkpoint directory stayed empty: a resumed trial continues with an untrained model. Save the "
+        "state in ${checkpoint} (BAPI_CHECKPOINT_DIR), or set checkpoint: none");
+  }
+  const std::vector<std::string> names = overwritten(before, after);
+  if (names.empty()) return;
+  warn(fmt::format(
+      "{} is overwritten in place, so that a kill while saving leaves half a file. Write a new file next to "
+      "it and rename it: os.replace in Python, mv in a shell",
+      names.front()));
+}
+
+void warn_of_epoch_zero(const StudySpec& spec, const std::vector<ReportLine>& reports) {
+  for (const ReportLine& report : reports) {
+    const auto* epoch = std::get_if<EpochReport>(&report);
+    if (!epoch || epoch->epoch != 0 || !epoch->value) continue;
+    warn(
+        fmt::format("epoch 0 was reported with {} {}. Epochs count from 1; epoch 0 only marks the end of start-up and "
+                    "its value is not recorded. If it was trained, report epoch + 1",
+                    spec.metric.name,
+                    short_number(*epoch->value)));
+    return;
+  }
+}
+
+// Below this it does not matter when reports arrive.
+constexpr double kShortRun = 0.5;
+
+void warn_of_late_reports(const Patient& patient, const Attempt& first) {
+  if (!first.gone_with_its_reports || first.measured.size() < 2 || !patient.prints_its_reports()) return;
+  if (first.seconds.front() < kShortRun) return;
+  warn(
+      fmt::format("all reports arrived together, when the program ended after {}. If epochs took most of that time, "
+                  "its output is buffered and bapi cannot stop it in time: flush after every report, or append reports "
+                  "to the file BAPI_REPORT",
+                  short_duration(first.seconds.back())));
+}
+
+std::string bounds_text(const MetricBounds& bounds) {
+  if (!bounds.known()) return "not known from its name and values";
+  if (std::isinf(bounds.high)) return fmt::format("not below {}", short_number(bounds.low));
+  const char* what = bounds.high == 100.0 ? ", a percentage" : "";
+  return fmt::format("{} to {}{}", short_number(bounds.low), short_number(bounds.high), what);
+}
+
+void tell_bounds(const StudySpec& spec, const Attempt& first) {
+  std::vector<double> values;
+  for (const Measurement& m : first.measured) values.push_back(m.value);
+  print(check_line("bounds",
+                   fmt::format("{} {}", spec.metric.name, bounds_text(assumed_bounds(spec.metric.name, values)))));
+  const std::optional<Goal> usual = usual_goal(spec.metric.name);
+  if (usual && *usual != spec.metric.goal) {
+    warn(fmt::format("the goal is to {} {}; if less is better, write goal: minimize, else goal: maximize",
+                     word(spec.metric.goal),
+                     spec.metric.name));
+  }
 }
 
 // A program that begins anew reports epoch 1; so does one that only says where it stands after epoch 1. After epoch 2
 // the two can be told apart.
 Epoch first_stretch(const StudySpec& spec) { return spec.epochs.max > 2 ? 2 : 1; }
 
-ExitCode try_continuing(const StudySpec& spec, Patient& patient, const Config& config) {
-  if (spec.epochs.max == 1) return kDone;
+// The second start, where there is one.
+std::optional<Attempt> second_start(const StudySpec& spec, Patient& patient, const Config& config) {
+  if (spec.epochs.max == 1) return std::nullopt;
   if (spec.checkpoint == Checkpoint::none) {
-    print(line("continues", "not asked to (checkpoint: none): a resumed trial begins at epoch 1"));
-    return kDone;
+    print(check_line("resumes", "not asked to (checkpoint: none): a resumed trial starts at epoch 1"));
+    return std::nullopt;
   }
   const Epoch from = first_stretch(spec);
+  const CheckpointFiles before = patient.checkpoint();
   const Attempt next = patient.train(config, from, from + 1);
-  print(line("continues", continuation(spec, next)));
-  if (!next.failure && next.repeated == 0.0 && !next.measured.empty()) return kDone;
-  print(fmt::format("\n{}\n", evidence(patient.files())));
-  return kRunFailed;
+  print(check_line("resumes", resuming(spec, next)));
+  if (!next.failure && next.repeated == 0.0) warn_of_checkpoints(before, patient.checkpoint());
+  return next;
 }
+
+bool resumed(const Attempt& next) { return !next.failure && next.repeated == 0.0 && !next.measured.empty(); }
 
 int doctor(const DoctorArguments& arguments) {
   if (names_study(arguments.input.file)) return check_study(arguments.input.file, arguments.repair);
@@ -245,22 +270,32 @@ int doctor(const DoctorArguments& arguments) {
   StudySpec spec = spec_of(arguments.input);
   spec.validate();
   make_policy(spec.policy);  // checks its options
+  spec = with_earlier_studies(std::move(spec), fs::current_path() / (spec.name + ".bapi"), {});
   print(understood(spec));
   const double timeout = arguments.timeout ? parse_duration(*arguments.timeout, "--timeout") : spec.report_timeout;
   spec.workers = 1;
+  if (spec.cwd.empty()) spec.cwd = home_of(arguments.input).string();
 
   const ScratchDir scratch;
   Patient patient(spec, scratch.path(), timeout);
   const Config config = middle_of(spec);
-  print(line("tried with", to_text(Cell(fields_of(config, spec.space)))));
+  print(check_line("tried with", to_text(Cell(fields_of(config, spec.space)))));
   std::fflush(stdout);
   const Attempt first = patient.train(config, 0, first_stretch(spec));
   if (first.measured.empty()) return diagnose_failure(first, patient.files(), spec);
   print(epochs_text(spec, first));
   std::fflush(stdout);
-  const ExitCode code = try_continuing(spec, patient, config);
-  print(line("budget pays", affordable(spec, epoch_cost(first), first.start_up)));
-  return code;
+  const std::optional<Attempt> second = second_start(spec, patient, config);
+  const Prices prices = prices_of(spec, first, second ? &*second : nullptr);
+  if (second) print(timing_text(first, *second));
+  tell_bounds(spec, first);
+  warn_of_late_reports(patient, first);
+  warn_of_epoch_zero(spec, patient.reports());
+  const bool enough = pays_an_epoch(spec, prices);
+  print(check_line("budget pays", enough ? budget_text(spec, prices) : too_small(spec, prices)));
+  const bool sound = !second || resumed(*second);
+  if (!sound) print(fmt::format("\n{}\n", evidence(patient.files())));
+  return sound && enough ? kDone : kRunFailed;
 }
 
 }  // namespace
@@ -268,18 +303,21 @@ int doctor(const DoctorArguments& arguments) {
 Command doctor_command() {
   return {
       .name = "doctor",
-      .summary = "Check a study file and try the training program for a few epochs, or check a study's log",
+      .summary = "Try a study file for a few epochs, or check a study",
       .examples =
           "Examples:\n"
           "  bapi doctor study.yaml\n"
-          "  bapi doctor --budget 30m --epochs 50 --metric accuracy -- ./train --lr~'log(1e-5,1)'\n"
+          "  bapi doctor --budget 30m --epochs 50 --metric accuracy -- \\\n"
+          "      ./train --lr~'log(1e-5,1)'\n"
           "  bapi doctor mlp.bapi --repair repaired.bapi\n\n"
           "Prints what was understood, trains the middle of the space for two epochs in a scratch directory, then "
-          "one\nmore from the checkpoint, and says what the budget will pay for. Nothing is kept.\n"
+          "one\nmore from the checkpoint: what a start and an epoch take, what the budget pays for, and what would "
+          "go wrong\nlater (checkpoints that are overwritten in place, reports that arrive at the end). Nothing is "
+          "kept.\n"
           "Given a study instead of a file, it reads the log to its end. If an event is damaged, --repair writes a\n"
           "copy of the study up to there that can be resumed; the study itself is not changed.\n"
-          "Exit codes: 0 all is well, 1 the program failed or did not continue, 2 the study file is wrong,\n3 the log "
-          "is damaged.",
+          "Exit codes: 0 all is well, 1 the program failed or did not continue or the budget pays no epoch, 2 the\n"
+          "study file is wrong, 3 the log is damaged.",
       .declare = [](Arguments& arguments) -> std::function<int()> {
         const auto parsed = std::make_shared<DoctorArguments>();
         parsed->input.declare(arguments);

@@ -36,16 +36,16 @@ Command explain_command() {
           .examples =
               "Examples:\n"
               "  bapi explain mlp            all decisions\n"
-              "  bapi explain mlp 7          those about trial 7\n"
-              "  bapi explain mlp -v         with what the score used and how the model's fit went\n"
+              "  bapi explain mlp 7          decisions about trial 7\n"
+              "  bapi explain mlp -v         with details of the score and the model fit\n"
               "  bapi explain mlp -f json\n\n"
               "JSON: [{seq, at, trial, decision, rule, because, reason: {...}, assignment: {...}}], all numbers as\n"
               "stored in the log (docs/store.md).",
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<ExplainArguments>();
             arguments.optional_positionals("[STUDY] [TRIAL]", parsed->words, kStudyHelp);
-            arguments.option("-f,--format", parsed->format, "Output format: table (words), json or csv");
-            arguments.flag("-v,--verbose", parsed->verbose, "Add details of the score and of the model's fit");
+            arguments.option("-f,--format", parsed->format, "Output format: table (text), json or csv");
+            arguments.flag("-v,--verbose", parsed->verbose, "Add details of the score and the model fit");
             return [parsed] { return explain(*parsed); };
           }};
 }

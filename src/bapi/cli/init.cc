@@ -1,67 +1,45 @@
 #include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
 
 #include "bapi/base/error.h"
+#include "bapi/base/file.h"
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
 #include "bapi/store/new_file.h"
+#include "bapi/studies/new_study_file.h"
 
 namespace bapi {
 
 namespace {
 
-constexpr const char* kStudyFile =
-    R"(# A study: what to train, what to vary, what it may cost. Try it with `bapi doctor`, start it with `bapi run`.
-
-name: mlp
-
-# The training program, as an argument vector (no shell). ${NAME} is the value of a parameter. There are also
-# ${args} (--lr 0.1 --units 64 ...), ${config} (a JSON file), ${checkpoint} (a directory to keep), ${from} and ${until}
-# (epochs), ${dir}, ${trial}. The program reports every epoch by printing a line like
-#   bapi: {"epoch": 3, "accuracy": 0.91}
-# or by appending that JSON to the file named by BAPI_REPORT; from a shell: bapi report epoch=3 accuracy=0.91
-command: [python3, train.py, --lr, "${lr}", --units, "${units}", --checkpoint, "${checkpoint}"]
-
-metric: {name: accuracy, goal: maximize}     # or minimize
-
-budget: 30m                 # of all workers together; also 90s, 2h, "500 epochs", {limit: 12, unit: usd, per_hour: 2.5}
-# deadline: 1h              # wall clock, whatever is left of the budget
-
-epochs: {min: 1, max: 50}   # max is a full training
-
-workers: 1                  # trials trained at the same time
-seed: 0                     # of all random choices of bapi
-policy: bapi                # `bapi policies` lists them
-
-parameters:
-  lr:        {min: 1.0e-5, max: 1, log: true}
-  units:     {min: 16, max: 256, type: int, log: true}
-  # optimizer: {values: [sgd, adam]}
-  # momentum:  {min: 0.1, max: 0.9, when: {optimizer: sgd}}
-  # depth:     {value: 3}
-
-# checkpoint: none          # the program cannot continue from ${checkpoint}: a resumed trial trains from epoch 1 again
-# grace: 2s                 # between SIGTERM and SIGKILL
-# report_timeout: 1h        # without a report, a program has failed
-# max_failures: 10          # failed trials in a row that end the study
-# env: {OMP_NUM_THREADS: "1"}
-)";
-
 struct InitArguments {
   std::string file = "study.yaml";
   bool to_stdout = false;
+  std::optional<std::string> sweep;
+  std::vector<std::string> command;
 };
 
+std::string new_study_text(const InitArguments& arguments) {
+  if (arguments.sweep) {
+    require(arguments.command.empty(), "--from-wandb has the command of the sweep; leave out what follows --");
+    std::vector<std::string> notes;
+    std::string text = study_file_of_sweep(contents_of(*arguments.sweep), *arguments.sweep, notes);
+    for (const std::string& line : notes) note(line);
+    return text;
+  }
+  return arguments.command.empty() ? study_file_template() : study_file_for(arguments.command);
+}
+
 int init(const InitArguments& arguments) {
+  const std::string text = new_study_text(arguments);
   if (arguments.to_stdout) {
-    print(kStudyFile);
+    print(text);
     return kDone;
   }
-  require(make_file(arguments.file, kStudyFile) == NewFile::made,
-          fmt::format("{}: exists already; give another name, or --stdout", arguments.file));
+  require(make_file(arguments.file, text) == NewFile::made,
+          fmt::format("{}: already exists and is not overwritten; give another name, or use --stdout", arguments.file));
   print(arguments.file + "\n");
   note(fmt::format("edit it, then: bapi doctor {0} && bapi run {0}", arguments.file));
   return kDone;
@@ -76,12 +54,16 @@ Command init_command() {
               "Examples:\n"
               "  bapi init\n"
               "  bapi init mlp.yaml\n"
+              "  bapi init -- python3 train.py --data mnist   with this command\n"
+              "  bapi init --from-wandb sweep.yaml            from a W&B sweep\n"
               "  bapi init --stdout | less\n\n"
-              "Never overwrites a file.",
+              "Existing files are never overwritten.",
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<InitArguments>();
-            arguments.optional_positional("FILE", parsed->file, "Where to write; default: study.yaml");
-            arguments.flag("--stdout", parsed->to_stdout, "Print it instead");
+            arguments.optional_positional("FILE", parsed->file, "File to write; default: study.yaml");
+            arguments.flag("--stdout", parsed->to_stdout, "Print to standard output instead of a file");
+            arguments.option("--from-wandb", parsed->sweep, "Sweep of W&B to translate");
+            arguments.after_dashes(parsed->command);
             return [parsed] { return init(*parsed); };
           }};
 }

@@ -29,7 +29,7 @@ std::string totals(const StudyView& study) {
 int show_ledger(const ListingArguments& arguments) {
   const Format format = arguments.parsed_format();
   const StudyView study = study_to_show(arguments.study);
-  print(render(ledger_table(study.events), format));
+  print(render(ledger_table(study.events).head("cost", with_unit("cost", study.spec().budget)), format));
   if (format == Format::table) print(totals(study));
   return kDone;
 }
@@ -39,14 +39,18 @@ int show_ledger(const ListingArguments& arguments) {
 Command ledger_command() {
   return {
       .name = "ledger",
-      .summary = "List every charge to the budget, by trial, epoch and kind",
+      .summary = "List every charge to the budget",
       .examples =
           "Examples:\n"
           "  bapi ledger mlp\n"
           "  bapi ledger mlp -f json\n\n"
           "JSON: [{seq, trial, epoch, kind, cost}]. Kinds: epoch (a point on a curve), ahead (the same, trained past "
-          "what\nhad been decided), start-up, repeat (epochs trained again), grace (a process being ended), failed. "
-          "Added up in\nthis order, the costs are budget.spent of bapi status to the last bit.",
+          "what\nhad been decided), start-up, repeat (epochs trained again), unfinished (an epoch in progress when\n"
+          "its process was ended), grace (from then until the process was gone), failed, unreported (an epoch that "
+          "was\n"
+          "saved and never reported), snapshot (copying the best model). Added up in this order, the costs are "
+          "budget.spent "
+          "of bapi status to the last bit.",
       .declare = [](Arguments& arguments) -> std::function<int()> {
         const auto parsed = std::make_shared<ListingArguments>();
         parsed->declare(arguments);

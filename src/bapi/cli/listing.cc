@@ -10,7 +10,7 @@ void ListingArguments::declare(Arguments& arguments) {
 }
 
 void ListingArguments::declare_format(Arguments& arguments) {
-  arguments.option("-f,--format", format, "table (for people), json or csv");
+  arguments.option("-f,--format", format, "Output format: table, json or csv");
 }
 
 StudyView study_to_show(const std::string& text) {
@@ -23,6 +23,10 @@ StudyView study_to_show(const std::string& text) {
                      shown_path(study.dir.root())));
   }
   return study;
+}
+
+std::string labelled(std::string_view label, std::string_view text, std::size_t width) {
+  return fmt::format("{:<{}}{}\n", label, width, text);
 }
 
 }  // namespace bapi

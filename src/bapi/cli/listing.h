@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "bapi/cli/arguments.h"
 #include "bapi/report/table.h"
@@ -18,6 +19,10 @@ struct ListingArguments {
   void declare_format(Arguments& arguments);
   Format parsed_format() const { return parse_format(format); }
 };
+
+// A line of a text for people: `label` in a column of `width` characters, then `text`.
+inline constexpr std::size_t kLabelWidth = 11;
+std::string labelled(std::string_view label, std::string_view text, std::size_t width = kLabelWidth);
 
 inline void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 

@@ -8,7 +8,7 @@
 namespace bapi {
 
 std::string log_tail(const std::filesystem::path& file, int lines) {
-  constexpr std::streamoff kMostBytes = 8192;
+  constexpr std::streamoff kMostBytes = 1 << 20;
   std::ifstream in(file, std::ios::binary | std::ios::ate);
   if (!in) return "";
   const std::streamoff size = in.tellg();

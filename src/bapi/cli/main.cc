@@ -27,7 +27,7 @@ void let_writes_fail() {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, on_failed_write);
 }
 
-// Whoever read the other end of standard output has seen enough.
+// Whether the reader of standard output has closed its end.
 bool reader_left() {
   pollfd output{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
   return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;

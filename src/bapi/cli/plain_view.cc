@@ -8,6 +8,21 @@
 
 namespace bapi {
 
+namespace {
+
+// A message of several lines, all of them below the first.
+std::string indented(std::string_view text, std::size_t columns) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  std::string out;
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += std::string(columns, ' ');
+  }
+  return out;
+}
+
+}  // namespace
+
 void PlainView::update(const RunUpdate& update) {
   if (update.event) show(*update.event);
 }
@@ -23,9 +38,8 @@ void PlainView::show(const Event& event) {
   }
   const std::optional<TrialId> trial = trial_of(event);
   const std::string who = trial ? fmt::format("trial {}", index(*trial)) : "study";
-  // A failure message may have several lines; the log of the trial has them all.
-  text = text.substr(0, text.find('\n'));
-  write_error(fmt::format("{:>8}  {:<10} {}\n", short_duration(clock_.now() - start_), who, text));
+  const std::string prefix = fmt::format("{:>8}  {:<10} ", short_duration(clock_.now() - start_), who);
+  write_error(prefix + indented(visible(text), prefix.size()) + "\n");
 }
 
 }  // namespace bapi

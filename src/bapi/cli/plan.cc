@@ -49,10 +49,10 @@ std::string in_words(const Decision& decision, const StudyView& study) {
                                  because(d.why));
             },
             [&](const Resume& d) {
-              return fmt::format("train trial {} on to epoch {}{}", index(d.trial), d.until, because(d.why));
+              return fmt::format("resume trial {} to epoch {}{}", index(d.trial), d.until, because(d.why));
             },
             [&](const Stop& d) { return fmt::format("stop trial {} for good{}", index(d.trial), because(d.why)); },
-            [](const Wait&) { return std::string("wait for what is running"); },
+            [](const Wait&) { return std::string("wait for the running trials"); },
             [](const Finish& d) { return fmt::format("finish: {}", d.reason); }},
       decision);
 }
@@ -67,17 +67,17 @@ int show_plan(const PlanArguments& arguments) {
     print(render(plan_record(study, runs, decision), format));
     return kDone;
   }
-  print(render(plan_table(study, runs), format));
+  print(render(plan_table(study, runs).head("cost", with_unit("cost", unit)), format));
   const Prediction& final_best = runs.outlook.back().best;
   note(fmt::format(
-      "{} remain, the plan uses {}", short_cost(runs.budget, unit), short_cost(runs.budget - runs.left, unit)));
-  note(fmt::format("{} is now {}, after these runs {} is expected (80 %: {} to {})",
+      "{} remaining, {} planned", short_cost(runs.budget, unit), short_cost(runs.budget - runs.left, unit)));
+  note(fmt::format("best {} is {} now, {} expected after these trials (80 % interval {} to {})",
                    study.spec().metric.name,
                    short_number(runs.outlook.front().best.mean),
                    short_number(final_best.mean),
                    short_number(final_best.low),
                    short_number(final_best.high)));
-  if (runs.runs.empty()) note("nothing affordable is left that could improve on it");
+  if (runs.runs.empty()) note("no affordable trial is expected to improve on it");
   if (decision) {
     note(fmt::format("next, {} would {}", study.spec().policy.name, in_words(*decision, study)));
   }
@@ -89,20 +89,22 @@ int show_plan(const PlanArguments& arguments) {
 Command plan_command() {
   return {
       .name = "plan",
-      .summary = "Show what the planner would train next, and what it expects",
+      .summary = "Show what the planner would train next",
       .examples =
           "Examples:\n"
           "  bapi plan mlp\n"
           "  bapi plan mlp --horizon 8 -f json\n\n"
-          "The runs that together promise most within the remaining budget, each up to the epoch where its curve\n"
-          "is expected to flatten out; * is the one with the best improvement per cost at that epoch. Costs are in\n"
-          "the budget's unit, predictions with their 80 % band. What the study's policy would do next, which need\n"
-          "not be that run, is told below the table and is `decision` in JSON: {action: start, resume, stop, wait\n"
-          "or finish, trial, until, rule, config}.",
+          "Lists the trials that together promise most within the remaining budget, each up to the epoch where its\n"
+          "curve should be flat; * marks the one with the highest improvement per cost. low and high bound the 80 %\n"
+          "interval. The study's policy may decide differently: a note says what it would do next.\n"
+          "JSON: {budget, left, runs: [...], decision: {action, trial, until, rule, config}, final_best}; runs are "
+          "the\n"
+          "rows of the table, action is start, resume, stop, wait or finish.",
       .declare = [](Arguments& arguments) -> std::function<int()> {
         const auto parsed = std::make_shared<PlanArguments>();
         parsed->listing.declare(arguments);
-        arguments.option("--horizon", parsed->horizon, "Runs to look ahead, 1 to 16; default: the study's option");
+        arguments.option(
+            "--horizon", parsed->horizon, "Number of trials to plan, 1 to 16; default: the study's option");
         return [parsed] { return show_plan(*parsed); };
       }};
 }

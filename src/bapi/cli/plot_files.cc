@@ -1,5 +1,10 @@
 #include "bapi/cli/plot_files.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
 #include "bapi/base/file.h"
 #include "bapi/report/plots.h"
 
@@ -7,16 +12,33 @@ namespace bapi {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// Of a picture; the name of a metric may hold what a file's may not ("val/loss").
+std::string file_name(std::string picture) {
+  constexpr std::size_t kLongest = 200;
+  for (char& c : picture) {
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '-' && c != '_') c = '_';
+  }
+  return picture.substr(0, kLongest);
+}
+
+fs::path unused(const std::vector<fs::path>& taken, const fs::path& folder, const std::string& name) {
+  fs::path path = folder / (name + ".svg");
+  for (int number = 2; std::find(taken.begin(), taken.end(), path) != taken.end(); ++number) {
+    path = folder / fmt::format("{}-{}.svg", name, number);
+  }
+  return path;
+}
+
+}  // namespace
+
 std::vector<fs::path> write_plots(const StudyView& study, const fs::path& folder) {
   make_directories(folder);
-  const std::vector<std::pair<std::string, std::string>> pictures = {
-      {"curves.svg", plot_curves(study.history)},
-      {"incumbent.svg", plot_incumbent(study.history, study.events)},
-      {"budget.svg", plot_budget(study.history, study.events)}};
   std::vector<fs::path> paths;
-  for (const auto& [name, svg] : pictures) {
-    replace_file(folder / name, svg);
-    paths.push_back(folder / name);
+  for (const std::string& name : picture_names(study.history)) {
+    paths.push_back(unused(paths, folder, file_name(name)));
+    replace_file(paths.back(), picture(name, study.history, study.events));
   }
   return paths;
 }

@@ -7,7 +7,7 @@
 
 namespace bapi {
 
-// Writes curves.svg, incumbent.svg and budget.svg into `folder`, which is made if it is missing; returns their paths.
+// Writes every picture of the study into `folder`, which is made if it is missing; returns their paths.
 // Throws StoreError.
 std::vector<std::filesystem::path> write_plots(const StudyView& study, const std::filesystem::path& folder);
 

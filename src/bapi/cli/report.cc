@@ -43,7 +43,7 @@ std::string line_of(const std::vector<std::string>& words) {
     if (!fields.empty()) fields += ", ";
     fields += to_json(Cell(name)) + ": " + json_of(word.substr(equals + 1));
   }
-  require(is_report, "epoch=N is missing");
+  require(is_report, "epoch=N is missing, for example epoch=3 accuracy=0.91");
   return "{" + fields + "}\n";
 }
 
@@ -77,11 +77,12 @@ Command report_command() {
               "Examples:\n"
               "  bapi report epoch=3 accuracy=0.91\n"
               "  bapi report epoch=3 loss=nan cost=0.02\n"
-              "  bapi report ready=true           (start-up ends here, training begins)\n\n"
-              "Appends a JSON line to the file named by BAPI_REPORT. Outside of bapi the line is printed.",
+              "  bapi report ready=true          start-up ends here, training begins\n\n"
+              "Appends a JSON line to the file named by BAPI_REPORT. If the program was not started by bapi, prints "
+              "the\nline instead.",
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto words = std::make_shared<std::vector<std::string>>();
-            arguments.positionals("NAME=VALUE", *words, "The epoch, the metric, optionally its cost");
+            arguments.positionals("NAME=VALUE", *words, "The epoch, the metric and, if needed, the cost");
             return [words] { return report(*words); };
           }};
 }

@@ -14,11 +14,13 @@ struct ResumeArguments {
   StudyChanges changes;
   std::string format = "table";
   bool quiet = false;
+  bool keep_going = false;
 };
 
 int resume(const ResumeArguments& arguments) {
   const ControlOptions options{.verbosity = arguments.quiet ? Verbosity::quiet : Verbosity::normal,
-                               .format = parse_format(arguments.format)};
+                               .format = parse_format(arguments.format),
+                               .keep_going = arguments.keep_going};
   return run_to_end(
       [&](const RunOptions& run) { return resume_study(locate_study(arguments.study), arguments.changes, run); },
       options);
@@ -32,14 +34,15 @@ Command resume_command() {
           .examples =
               "Examples:\n"
               "  bapi resume mlp.bapi\n"
-              "  bapi resume mlp --budget 2h      (a total: a study that had spent its 1h gets one more hour)\n\n"
-              "Call it from the directory where the study was created if its command has relative paths.\n"
+              "  bapi resume mlp --budget 2h      a total: after 1h spent, one hour more\n\n"
+              "The program runs in the directory that the study remembers (cwd), wherever you call it from.\n"
               "Exit codes: as bapi run.",
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<ResumeArguments>();
             arguments.optional_positional("STUDY", parsed->study, kStudyHelp);
             declare(parsed->changes, arguments);
-            arguments.flag("-q,--quiet", parsed->quiet, "Nothing but the result");
+            arguments.flag("-k,--keep-going", parsed->keep_going, kKeepGoingHelp);
+            arguments.flag("-q,--quiet", parsed->quiet, "Print the result only");
             arguments.option(
                 "-f,--format", parsed->format, "Output format: table, json or csv (same fields as bapi status)");
             return [parsed] { return resume(*parsed); };

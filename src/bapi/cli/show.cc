@@ -1,6 +1,6 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <charconv>
 #include <memory>
 
@@ -13,6 +13,7 @@
 #include "bapi/report/sparkline.h"
 #include "bapi/report/summary.h"
 #include "bapi/report/text.h"
+#include "bapi/studies/records.h"
 #include "bapi/studies/study_view.h"
 
 namespace bapi {
@@ -39,43 +40,15 @@ struct Target {
 };
 
 Target target_of(std::vector<std::string> words) {
-  require(words.size() <= 2, "bapi show takes a trial number and at most one study");
+  require(words.size() <= 2, "show takes a trial number and at most one study");
   if (words.size() == 2 && number_of(words[0]) && !number_of(words[1])) std::swap(words[0], words[1]);
   const std::optional<std::int64_t> trial = number_of(words.back());
   require(trial.has_value(), fmt::format("{}: expected the number of a trial (bapi trials lists them)", words.back()));
   return {.study = words.size() == 2 ? words[0] : "", .trial = *trial};
 }
 
-std::vector<StoredEvent> events_of(const StudyView& study, TrialId trial) {
-  std::vector<StoredEvent> events;
-  std::copy_if(study.events.begin(), study.events.end(), std::back_inserter(events), [&](const StoredEvent& stored) {
-    return trial_of(stored.event) == trial;
-  });
-  return events;
-}
-
-Fields record_of(const StudyView& study, const Trial& trial, const std::vector<StoredEvent>& events) {
-  const TrialDir dir = study.dir.trial(trial.id);
-  const bool reported = !trial.curve.empty();
-  return {{"trial", index(trial.id)},
-          {"state", to_string(shown_state(trial, study.controller))},
-          {"epochs", trial.curve.last_epoch()},
-          {"best", reported ? Cell(study.history.in_user_units(trial.curve.best())) : Cell()},
-          {"best_epoch", reported ? Cell(trial.curve.best_epoch()) : Cell()},
-          {"spent", trial.spent()},
-          {"overhead", trial.overhead},
-          {"config", fields_of(trial.config, study.spec().space)},
-          {"failure", trial.failure.empty() ? Cell() : Cell(trial.failure)},
-          {"curve", list_of(curve_table(study.history, trial.id))},
-          {"events", list_of(decisions_table(events))},
-          {"ledger", list_of(ledger_table(events))},
-          {"log", dir.log().string()},
-          {"report", dir.report().string()},
-          {"checkpoint", dir.checkpoint().string()}};
-}
-
-std::string line(const std::string& label, const std::string& text) {
-  return text.empty() ? "" : fmt::format("{:<11}{}\n", label, text);
+std::string unless_empty(const std::string& label, const std::string& text) {
+  return text.empty() ? "" : labelled(label, text);
 }
 
 std::string value_text(const StudyView& study, const Trial& trial) {
@@ -87,9 +60,29 @@ std::string value_text(const StudyView& study, const Trial& trial) {
                      study.history.incumbent() == trial.id ? ", the best of the study" : "");
 }
 
+// Of the configuration, where it was trained more than once.
+std::string trainings_text(const StudyView& study, const Trial& trial) {
+  const History& history = study.history;
+  if (history.repeats().empty()) return "";
+  const std::optional<Standing> standing = standing_of(history, first_training(trial));
+  if (!standing || (standing->trainings < 2 && standing->failed == 0)) return "";
+  std::vector<std::string> others;
+  for (const Trial& other : history.trials()) {
+    if (first_training(other) == standing->first && other.id != trial.id) {
+      others.push_back(std::to_string(index(other.id)));
+    }
+  }
+  return fmt::format("{}, mean of {}{}; the same configuration: trial{} {}",
+                     mean_text(history.in_user_units(standing->mean), standing->standard_error),
+                     standing->trainings,
+                     standing->failed > 0 ? fmt::format(", {} failed", standing->failed) : "",
+                     others.size() == 1 ? "" : "s",
+                     fmt::join(others, ", "));
+}
+
 std::string cost_text(const StudyView& study, const Trial& trial) {
   const BudgetSpec& unit = study.spec().budget;
-  return fmt::format("{}, of which {} overhead", short_cost(trial.spent(), unit), short_cost(trial.overhead, unit));
+  return fmt::format("{}, including {} of overhead", short_cost(trial.spent(), unit), short_cost(trial.overhead, unit));
 }
 
 std::string sparkline_of(const StudyView& study, const Trial& trial) {
@@ -111,23 +104,29 @@ std::string story_of(const StudyView& study, const std::vector<StoredEvent>& eve
 
 std::string for_people(const StudyView& study, const Trial& trial, const std::vector<StoredEvent>& events) {
   const TrialDir dir = study.dir.trial(trial.id);
-  std::string out = line("trial", fmt::format("{} of {}", index(trial.id), study.spec().name));
-  out += line("state",
-              fmt::format("{}, {} of {} epochs",
-                          to_string(shown_state(trial, study.controller)),
-                          trial.curve.last_epoch(),
-                          study.spec().epochs.max));
-  out += line("config", to_text(Cell(fields_of(trial.config, study.spec().space))));
-  out += line("best", value_text(study, trial));
-  out += line("spent", cost_text(study, trial));
-  out += line("curve", sparkline_of(study, trial));
-  out += line("failure", trial.failure);
-  out += line("log", shown_path(dir.log()));
-  out += line("report", shown_path(dir.report()));
-  out += line("checkpoint", shown_path(dir.checkpoint()) + "/");
+  std::string out = unless_empty("trial", fmt::format("{} of {}", index(trial.id), study.spec().name));
+  out += unless_empty("state",
+                      fmt::format("{}, {} of {} epochs",
+                                  to_string(shown_state(trial, study.controller)),
+                                  trial.curve.last_epoch(),
+                                  study.spec().epochs.max));
+  out += unless_empty("config", to_text(Cell(fields_of(trial.config, study.spec().space))));
+  out += unless_empty("best", value_text(study, trial));
+  out += unless_empty("trainings", trainings_text(study, trial));
+  out += unless_empty("spent", cost_text(study, trial));
+  out += unless_empty("curve", sparkline_of(study, trial));
+  out += unless_empty("failure", trial.failure);
+  if (trial.state == TrialState::interrupted) out += unless_empty("interrupted", trial.interruption);
+  out += unless_empty("log", shown_path(dir.log()));
+  out += unless_empty("report", shown_path(dir.report()));
+  out += unless_empty("checkpoint", shown_path(dir.checkpoint()) + "/");
   out += "\nDecisions\n" + story_of(study, events);
-  if (!trial.curve.empty()) out += "\nCurve\n" + render(curve_table(study.history, trial.id), Format::table);
-  out += "\nLedger\n" + render(ledger_table(events), Format::table);
+  const std::string cost = with_unit("cost", study.spec().budget);
+  if (!trial.curve.empty()) {
+    Table curve = curve_table(study.history, trial.id);
+    out += "\nCurve\n" + render(curve.head("value", study.spec().metric.name).head("cost", cost), Format::table);
+  }
+  out += "\nLedger\n" + render(ledger_table(events).head("cost", cost), Format::table);
   const std::string tail = log_tail(dir.log(), kLogLines);
   if (!tail.empty()) out += fmt::format("\nEnd of the log\n{}", tail);
   return out;
@@ -147,7 +146,7 @@ int show(const ShowArguments& arguments) {
       print(for_people(study, trial, events));
       break;
     case Format::json:
-      print(render(record_of(study, trial, events), Format::json));
+      print(render(trial_record(study, trial), Format::json));
       break;
     case Format::csv:
       print(render(curve_table(study.history, trial.id), Format::csv));
@@ -159,22 +158,23 @@ int show(const ShowArguments& arguments) {
 }  // namespace
 
 Command show_command() {
-  return {
-      .name = "show",
-      .summary = "Show one trial: configuration, curve, decisions and their reasons, costs, log",
-      .examples =
-          "Examples:\n"
-          "  bapi show 12\n"
-          "  bapi show mlp 12\n"
-          "  bapi show mlp 12 -f json\n\n"
-          "JSON: {trial, state, epochs, best, best_epoch, spent, overhead, config, failure, curve: [{epoch, value, "
-          "cost}],\nevents: [{seq, at, trial, event, until, why}], ledger, log, report, checkpoint}; CSV: the curve.",
-      .declare = [](Arguments& arguments) -> std::function<int()> {
-        const auto parsed = std::make_shared<ShowArguments>();
-        arguments.positionals("[STUDY] TRIAL", parsed->words, "Number of the trial; study as elsewhere");
-        arguments.option("-f,--format", parsed->format, "table (for people), json or csv");
-        return [parsed] { return show(*parsed); };
-      }};
+  return {.name = "show",
+          .summary = "Show one trial: curve, decisions, costs and log",
+          .examples =
+              "Examples:\n"
+              "  bapi show 12\n"
+              "  bapi show mlp 12\n"
+              "  bapi show mlp 12 -f json\n\n"
+              "JSON: {trial, state, epochs, best, best_epoch, spent, overhead, config, failure, curve: [{epoch, value, "
+              "cost,\nmetrics: {...}}], events: [{seq, at, trial, event, until, why}], ledger, log, report, "
+              "checkpoint}; CSV: the curve.",
+          .declare = [](Arguments& arguments) -> std::function<int()> {
+            const auto parsed = std::make_shared<ShowArguments>();
+            arguments.positionals(
+                "[STUDY] TRIAL", parsed->words, "Number of the trial, after its study if there are several");
+            arguments.option("-f,--format", parsed->format, "Output format: table, json or csv (CSV: the curve)");
+            return [parsed] { return show(*parsed); };
+          }};
 }
 
 }  // namespace bapi

@@ -13,15 +13,14 @@ namespace bapi {
 
 namespace {
 
-std::string line(const std::string& label, const std::string& text) { return fmt::format("{:<14}{}\n", label, text); }
-
 std::string repaired(const RepairSummary& repair, const std::string& copy) {
-  std::string out = line("repaired", fmt::format("{}/ ends with event {}", copy, repair.kept));
-  out += line("set aside", fmt::format("{} events, in the table set_aside of {}/study.db", repair.set_aside, copy));
+  std::string out = check_line("repaired", fmt::format("{}/ ends with event {}", copy, repair.kept));
+  out +=
+      check_line("set aside", fmt::format("{} events, in the table set_aside of {}/study.db", repair.set_aside, copy));
   if (repair.trials_set_aside > 0) {
-    out += line("", fmt::format("the files of {} trials, in {}/set-aside/", repair.trials_set_aside, copy));
+    out += check_line("", fmt::format("the files of {} trials, in {}/set-aside/", repair.trials_set_aside, copy));
   }
-  return out + line("continue", "bapi resume " + copy);
+  return out + check_line("continue", "bapi resume " + copy);
 }
 
 }  // namespace
@@ -35,15 +34,15 @@ bool names_study(const std::string& text) {
 int check_study(const std::string& text, const std::optional<std::string>& copy) {
   const StudyView study = open_study(text);
   const std::string shown = shown_path(study.dir.root());
-  print(line("study", fmt::format("{} in {}/", study.spec().name, shown)));
-  print(line("log", fmt::format("{} events can be read", study.events.size())));
-  if (study.damage) print(line("damage", study.damage->text()));
+  print(check_line("study", fmt::format("{} in {}/", study.spec().name, shown)));
+  print(check_line("log", fmt::format("{} events can be read", study.events.size())));
+  if (study.damage) print(check_line("damage", study.damage->text()));
   if (copy) {
     print(repaired(repair_study(study.dir, StudyDir(*copy)), *copy));
     return kDone;
   }
   if (!study.damage) return kDone;
-  print(line("repair", fmt::format("bapi doctor {} --repair COPY writes a copy that ends before it", shown)));
+  print(check_line("repair", fmt::format("bapi doctor {} --repair COPY writes a copy that ends before it", shown)));
   return kStoreUnavailable;
 }
 

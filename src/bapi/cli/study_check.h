@@ -3,7 +3,12 @@
 #include <optional>
 #include <string>
 
+#include "bapi/cli/listing.h"
+
 namespace bapi {
+
+// A line of what `bapi doctor` found.
+inline std::string check_line(std::string_view label, std::string_view text) { return labelled(label, text, 14); }
 
 // Whether `text` means a study that exists rather than a study file.
 bool names_study(const std::string& text);

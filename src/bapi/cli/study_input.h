@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,9 +26,16 @@ struct StudyInput {
   std::optional<int> epochs = {};
   std::optional<std::string> metric = {};
   bool minimize = false;
+  std::vector<std::string> from = {};  // earlier studies, in addition to those of the file
 
   void declare(Arguments& arguments);
 };
+
+inline constexpr const char* kKeepGoingHelp =
+    "Record failed trials and continue even before the first epoch was reported";
+
+// Where its program runs by default: the directory of the study file, or the current one.
+std::filesystem::path home_of(const StudyInput& input);
 
 // As it was given: whether its parts fit together is for those who use it to check. Throws InvalidInput.
 StudySpec spec_of(const StudyInput& input);

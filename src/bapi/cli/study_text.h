@@ -16,4 +16,8 @@ std::string study_text(const StudyView& study);
 // The command that continues a study with twice the budget.
 std::string raise_hint(const StudyView& study);
 
+// Instead of it where no budget would buy anything.
+inline constexpr const char* kExhaustedHint =
+    "every configuration of the space is trained; more values, under another --name, are a new study";
+
 }  // namespace bapi

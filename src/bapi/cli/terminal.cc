@@ -4,11 +4,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <clocale>
 #include <cstdlib>
 #include <utility>
+
+#include "bapi/base/utf8.h"
 
 namespace bapi {
 
@@ -24,7 +27,7 @@ bool locale_is_utf8() {
   return std::string_view(nl_langinfo(CODESET)) == "UTF-8";
 }
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kAscii = {{{"▁", "_"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kAscii = {{{"▁", "_"},
                                                                                    {"▂", "."},
                                                                                    {"▃", ":"},
                                                                                    {"▄", "-"},
@@ -35,7 +38,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kAscii =
                                                                                    {"░", "."},
                                                                                    {"·", "-"},
                                                                                    {"…", "~"},
-                                                                                   {"✗", "x"}}};
+                                                                                   {"✗", "x"},
+                                                                                   {"│", "|"},
+                                                                                   {"±", "+-"}}};
 
 }  // namespace
 
@@ -55,15 +60,12 @@ TerminalStyle terminal_style() {
 std::string in_ascii(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
-    bool replaced = false;
-    for (const auto& [glyph, plain] : kAscii) {
-      if (!text.substr(i).starts_with(glyph)) continue;
-      out += plain;
-      i += glyph.size();
-      replaced = true;
-      break;
-    }
-    if (!replaced) out += text[i++];
+    const std::size_t length = std::max<std::size_t>(1, code_point_length(text, i));
+    const std::string_view point = text.substr(i, length);
+    const auto known =
+        std::find_if(kAscii.begin(), kAscii.end(), [&](const auto& pair) { return pair.first == point; });
+    out += known != kAscii.end() ? known->second : static_cast<unsigned char>(point[0]) < 0x80 ? point : "?";
+    i += length;
   }
   return out;
 }

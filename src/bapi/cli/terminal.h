@@ -11,6 +11,9 @@ struct TerminalSize {
   std::size_t rows = 24;
 };
 
+// What help and listings for people are wrapped to, whatever the terminal.
+inline constexpr std::size_t kScreenColumns = 80;
+
 enum class Color { off, on };
 enum class Glyphs { ascii, unicode };
 
@@ -27,7 +30,7 @@ TerminalSize terminal_size();
 // Color unless NO_COLOR is set or the output is not a terminal; unicode if the locale says so.
 TerminalStyle terminal_style();
 
-// Block characters, dots and ellipses replaced by ASCII.
+// Block characters, dots, ellipses and ± replaced by ASCII, everything else outside of it by question marks.
 std::string in_ascii(std::string_view text);
 
 // Writes all of `text` to standard error in as few calls as possible.

@@ -8,6 +8,7 @@
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
 #include "bapi/report/summary.h"
+#include "bapi/report/text.h"
 #include "bapi/studies/study_view.h"
 #include "bapi/study/direction.h"
 
@@ -41,13 +42,15 @@ void sort_rows(std::vector<Row>& rows, const std::string& key, const Metric& met
 
 int trials(const TrialsArguments& arguments) {
   const Format format = arguments.listing.parsed_format();
-  require(!arguments.limit || *arguments.limit >= 1, "--limit must be at least 1");
+  require(!arguments.limit || *arguments.limit >= 1,
+          fmt::format("--limit {}: expected at least 1", arguments.limit.value_or(0)));
   const StudyView study = study_to_show(arguments.listing.study);
   const Table all = trials_table(study.history, study.controller);
   std::vector<Row> rows = all.rows();
   sort_rows(rows, arguments.sort, study.spec().metric);
   if (arguments.limit) rows.resize(std::min(rows.size(), static_cast<std::size_t>(*arguments.limit)));
   Table table(all.columns());
+  table.head("best", "best " + study.spec().metric.name).head("spent", with_unit("spent", study.spec().budget));
   for (Row& row : rows) table.add(std::move(row));
   print(render(table, format));
   return kDone;
@@ -57,7 +60,7 @@ int trials(const TrialsArguments& arguments) {
 
 Command trials_command() {
   return {.name = "trials",
-          .summary = "List all trials: state, epochs, best value, cost, configuration",
+          .summary = "List trials with state, epochs, best value and cost",
           .examples =
               "Examples:\n"
               "  bapi trials mlp --sort best --limit 5\n"
@@ -66,8 +69,8 @@ Command trials_command() {
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<TrialsArguments>();
             parsed->listing.declare(arguments);
-            arguments.option("-s,--sort", parsed->sort, "trial, best or spent");
-            arguments.option("-l,--limit", parsed->limit, "Only the first rows");
+            arguments.option("-s,--sort", parsed->sort, "Sort by trial, best or spent; default: trial");
+            arguments.option("-l,--limit", parsed->limit, "Number of rows to show; default: all");
             return [parsed] { return trials(*parsed); };
           }};
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kGridPoints = 50;
 
-using Cell = std::tuple<std::string, std::string, std::string, int>;  // table, policy, budget, workers
+using RunKind = std::tuple<std::string, std::string, std::string, int>;  // table, policy, budget, workers
 
 std::vector<MeanAndError> over_seeds(const std::vector<std::vector<double>>& runs) {
   std::vector<MeanAndError> curve;
@@ -61,7 +61,7 @@ std::vector<double> anytime_regret(const RunRecord& run) {
 }
 
 std::vector<AnytimeCurve> anytime_curves(const Comparison& comparison, std::span<const RunRecord> records) {
-  std::map<Cell, std::vector<std::vector<double>>> runs;
+  std::map<RunKind, std::vector<std::vector<double>>> runs;
   for (const RunRecord& run : records) {
     runs[{run.key.table, run.key.policy, run.key.budget, run.key.workers}].push_back(anytime_regret(run));
   }

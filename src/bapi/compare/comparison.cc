@@ -33,6 +33,9 @@ void Comparison::validate() const {
   require_distinct(policies, "policy", [](const ComparedPolicy& policy) { return policy.label; });
   require_distinct(budgets, "budget", [](const TableBudget& budget) { return budget.text(); });
   require_distinct(workers, "number of workers", [](int count) { return std::to_string(count); });
+  for (const ComparedPolicy& policy : policies) {
+    require(!policy.warm || !from.empty(), fmt::format("compare: {} has no study to start from", policy.label));
+  }
   require(seeds >= 1, fmt::format("compare: seeds = {}, must be at least 1", seeds));
   for (const int count : workers) require(count >= 1, fmt::format("compare: workers = {}, must be at least 1", count));
   for (const ComparedPolicy& policy : policies) {

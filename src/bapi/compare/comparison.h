@@ -12,6 +12,7 @@
 #include "bapi/policy/coverage.h"
 #include "bapi/tables/curve_table.h"
 #include "bapi/tables/table_budget.h"
+#include "bapi/tables/warm_start.h"
 
 namespace bapi {
 
@@ -19,6 +20,7 @@ namespace bapi {
 struct ComparedPolicy {
   std::string label;
   PolicySpec spec;
+  bool warm = false;  // starts from Comparison::from
   bool operator==(const ComparedPolicy&) const = default;
 };
 
@@ -40,7 +42,8 @@ inline constexpr auto names<OverheadCharge> = NameTable{Name{OverheadCharge::non
 struct Comparison {
   std::vector<CurveTable> tables = {};
   std::vector<ComparedPolicy> policies = {};
-  int seeds = 10;  // 0 .. seeds - 1
+  std::vector<EarlierTable> from = {};  // earlier studies, made with the seed of each run
+  int seeds = 10;                       // 0 .. seeds - 1
   std::vector<TableBudget> budgets = {};
   std::vector<int> workers = {1};
   Checkpoint checkpoint = Checkpoint::kept;  // none: a run that goes on is trained, and paid, from the start again

@@ -63,7 +63,7 @@ std::string with_legend(const std::string& figure, std::span<const PolicyStroke>
 
 std::vector<PolicyStroke> policy_strokes(std::span<const Ranking> rankings) {
   std::vector<PolicyStroke> strokes;
-  const std::vector<Standing>& best_first = rankings.front().standings;
+  const std::vector<PolicyStanding>& best_first = rankings.front().standings;
   for (std::size_t i = 0; i < best_first.size(); ++i) {
     strokes.push_back({.policy = best_first[i].policy,
                        .stroke = {.color = kColors[i % kColors.size()],

@@ -19,14 +19,11 @@ const Duel* duel_with(const Ranking& ranking, const std::string& policy) {
 }
 
 std::string heading(const Ranking& ranking) {
-  return fmt::format("budget {}, {} worker{}: {} table{}, {} seed{}",
+  return fmt::format("budget {}, {}: {}, {}",
                      ranking.budget,
-                     ranking.workers,
-                     ranking.workers == 1 ? "" : "s",
-                     ranking.tables,
-                     ranking.tables == 1 ? "" : "s",
-                     ranking.seeds,
-                     ranking.seeds == 1 ? "" : "s");
+                     plural(ranking.workers, "worker"),
+                     plural(ranking.tables, "table"),
+                     plural(ranking.seeds, "seed"));
 }
 
 }  // namespace
@@ -97,7 +94,7 @@ Table ranks_table(std::span<const Ranking> rankings) {
                "tables",
                "seeds"});
   for (const Ranking& ranking : rankings) {
-    for (const Standing& s : ranking.standings) {
+    for (const PolicyStanding& s : ranking.standings) {
       table.add({ranking.budget,
                  ranking.workers,
                  s.policy,
@@ -154,7 +151,7 @@ std::string summary_text(std::span<const Ranking> rankings) {
   for (const Ranking& ranking : rankings) {
     Table table(
         {"policy", "rank", "seed rank", "normalised regret", "ms/decision", "best wins", "p (Holm)", "differs"});
-    for (const Standing& s : ranking.standings) {
+    for (const PolicyStanding& s : ranking.standings) {
       const Duel* duel = duel_with(ranking, s.policy);
       table.add({s.policy,
                  with_error(s.rank, 2),

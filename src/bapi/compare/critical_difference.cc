@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "bapi/base/error.h"
+#include "bapi/report/svg_elements.h"
 #include "bapi/report/text.h"
 
 namespace bapi {
@@ -24,7 +25,7 @@ class Diagram {
   Diagram(const Ranking& ranking, const FigureStyle& style, Surroundings surroundings)
       : ranking_(ranking), style_(style), surroundings_(surroundings) {
     std::size_t longest = 0;
-    for (const Standing& s : ranking.standings) longest = std::max(longest, display_width(label(s)));
+    for (const PolicyStanding& s : ranking.standings) longest = std::max(longest, display_width(label(s)));
     margin_ = std::min(kMostLabelWidth, 10.0 + kLetter * static_cast<double>(longest));
     low_ = 1.0;
     high_ = static_cast<double>(ranking.standings.size());
@@ -57,7 +58,7 @@ class Diagram {
   bool in_page() const { return surroundings_ == Surroundings::page; }
 
   // A name that is too long is cut, its rank is not.
-  static std::string label(const Standing& s) {
+  static std::string label(const PolicyStanding& s) {
     const std::string rank = fmt::format(" {:.2f}", s.rank.mean);
     const auto room = static_cast<std::size_t>((kMostLabelWidth - 10.0) / kLetter);
     return clipped(s.policy, room - rank.size()) + rank;
@@ -66,25 +67,11 @@ class Diagram {
   double x_of(double rank) const { return margin_ + (rank - low_) / (high_ - low_) * (style_.width - 2.0 * margin_); }
 
   void line(double x1, double y1, double x2, double y2, const std::string& color, double width) {
-    body_ += fmt::format(R"(<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="{}" stroke-width="{}"/>)"
-                         "\n",
-                         x1,
-                         y1,
-                         x2,
-                         y2,
-                         color,
-                         width);
+    body_ += line_element(x1, y1, x2, y2, color, width);
   }
 
-  void text(double x, double y, const char* anchor, const std::string& color, const std::string& words) {
-    body_ += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" font-size="{}" fill="{}">{}</text>)"
-                         "\n",
-                         x,
-                         y,
-                         anchor,
-                         kFont,
-                         color,
-                         xml_escaped(words));
+  void text(double x, double y, Anchor anchor, const std::string& color, const std::string& words) {
+    body_ += text_element(x, y, anchor, kFont, color, words);
   }
 
   void draw_axis() {
@@ -92,7 +79,7 @@ class Diagram {
     const int every = high_ > 12.0 ? 2 : 1;
     for (int rank = 1; rank <= static_cast<int>(high_); rank += every) {
       line(x_of(rank), kAxis - 5.0, x_of(rank), kAxis, style_.ink, 1.2);
-      text(x_of(rank), kAxis - 9.0, "middle", style_.muted, std::to_string(rank));
+      text(x_of(rank), kAxis - 9.0, Anchor::middle, style_.muted, std::to_string(rank));
     }
   }
 
@@ -105,7 +92,11 @@ class Diagram {
     if (length == ranking_.critical_difference) {
       line(x_of(low_ + length), y - 4.0, x_of(low_ + length), y + 4.0, style_.ink, 2.0);
     }
-    text(x_of(low_) - 6.0, y + 0.35 * kFont, "end", style_.ink, fmt::format("CD {:.2f}", ranking_.critical_difference));
+    text(x_of(low_) - 6.0,
+         y + 0.35 * kFont,
+         Anchor::end,
+         style_.ink,
+         fmt::format("CD {:.2f}", ranking_.critical_difference));
   }
 
   void draw_group(std::pair<std::size_t, std::size_t> group, double& y, const std::string& color, double width) {
@@ -122,7 +113,7 @@ class Diagram {
   // The better half is named on the left, best on top; the worse half on the right, worst on top, so that no two lines
   // cross.
   void draw_policy(std::size_t i) {
-    const Standing& standing = ranking_.standings[i];
+    const PolicyStanding& standing = ranking_.standings[i];
     const std::size_t count = ranking_.standings.size();
     const bool left = i < (count + 1) / 2;
     const double y = first_label_ + kLabelStep * static_cast<double>(left ? i : count - 1 - i);
@@ -130,18 +121,22 @@ class Diagram {
     const double end = left ? margin_ : style_.width - margin_;
     line(x, kAxis, x, y, style_.muted, 1.0);
     line(x, y, end, y, style_.muted, 1.0);
-    text(left ? end - 6.0 : end + 6.0, y + 0.35 * kFont, left ? "end" : "start", style_.ink, label(standing));
+    text(left ? end - 6.0 : end + 6.0,
+         y + 0.35 * kFont,
+         left ? Anchor::end : Anchor::start,
+         style_.ink,
+         label(standing));
   }
 
   void draw_key() {
-    draw_key_line(height_ - kKeyHeight + kFont, style_.ink, "not apart by Nemenyi");
-    draw_key_line(height_ - kKeyHeight + kFont + kLabelStep, kWilcoxon, "not apart by Wilcoxon-Holm");
+    draw_key_line(height_ - kKeyHeight + kFont, style_.ink, "not significantly different (Nemenyi)");
+    draw_key_line(height_ - kKeyHeight + kFont + kLabelStep, kWilcoxon, "not significantly different (Wilcoxon-Holm)");
   }
 
   void draw_key_line(double y, const std::string& color, const std::string& words) {
     const double x = 0.25 * style_.width;
     line(x - 28.0, y - 0.35 * kFont, x - 6.0, y - 0.35 * kFont, color, 4.0);
-    text(x, y, "start", style_.muted, words);
+    text(x, y, Anchor::start, style_.muted, words);
   }
 
   const Ranking& ranking_;

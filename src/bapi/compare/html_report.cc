@@ -35,12 +35,8 @@ std::string filled(std::string_view page, const std::map<std::string_view, std::
 
 std::string html(std::string_view text) { return xml_escaped(text); }
 
-std::string counted(int count, const std::string& noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string heading_of(const std::string& budget, int workers) {
-  return html(fmt::format("Budget {}, {}", budget, counted(workers, "worker")));
+  return html(fmt::format("Budget {}, {}", budget, plural(workers, "worker")));
 }
 
 class Report {
@@ -54,8 +50,8 @@ class Report {
     std::string body = introduction();
     for (const Ranking& ranking : rankings_) body += section_of(ranking);
     body += tables_section() + reading();
-    return filled(asset("report.html"),
-                  {{"style", asset("report.css")}, {"script", asset("report.js")}, {"body", body}});
+    return filled(compare_asset("report.html"),
+                  {{"style", compare_asset("report.css")}, {"script", compare_asset("report.js")}, {"body", body}});
   }
 
  private:
@@ -63,8 +59,8 @@ class Report {
     std::string text = fmt::format(
         "<h1>Comparison of policies</h1>\n<p>{} on {} with {}, {}.</p>\n",
         comparison_.policies.size() == 1 ? "1 policy" : fmt::format("{} policies", comparison_.policies.size()),
-        counted(static_cast<int>(comparison_.tables.size()), "table"),
-        counted(comparison_.seeds, "seed"),
+        plural(static_cast<int>(comparison_.tables.size()), "table"),
+        plural(comparison_.seeds, "seed"),
         charge() + (comparison_.checkpoint == Checkpoint::none ? ", without checkpoints" : ""));
     text += "<ul>\n";
     for (const Ranking& ranking : rankings_) text += fmt::format("<li>{}</li>\n", verdict_of(ranking));
@@ -77,7 +73,7 @@ class Report {
       case OverheadCharge::none:
         return "decisions free of charge";
       case OverheadCharge::measured:
-        return "decisions charged with the time that they took where cost is in seconds";
+        return "decisions charged the time they took, where cost is in seconds";
       case OverheadCharge::modelled:
         return "decisions charged where cost is in seconds, by the number n of trials";
     }
@@ -102,7 +98,7 @@ class Report {
   }
 
   static std::string verdict_of(const Ranking& ranking) {
-    const Standing& best = ranking.standings.front();
+    const PolicyStanding& best = ranking.standings.front();
     std::string beaten;
     for (const Duel& duel : ranking.duels) {
       if (duel.adjusted_p < 0.05) beaten += (beaten.empty() ? "" : ", ") + duel.rival;
@@ -122,12 +118,12 @@ class Report {
     text += rank_table(ranking);
     if (ranking.standings.size() >= 2) {
       text += fmt::format(
-          "<h3>Which differences are more than chance</h3>\n<figure class=\"true-size\">{}</figure>\n"
+          "<h3>Which differences are significant</h3>\n<figure class=\"true-size\">{}</figure>\n"
           "<p class=\"note\">{}</p>\n",
           critical_difference_diagram(ranking, FigureStyle::of_page(500.0, 0.0), Surroundings::page),
           html(tests_text(ranking)));
     }
-    text += "<h3>On the way there</h3>\n" + legend();
+    text += "<h3>Anytime performance</h3>\n" + legend();
     text += anytime_figure(curves_.at({ranking.budget, ranking.workers, ""}), 500.0, 340.0, "");
     return text + calibration_table(ranking);
   }
@@ -135,7 +131,7 @@ class Report {
   static std::string rank_table(const Ranking& ranking) {
     std::string rows;
     for (std::size_t i = 0; i < ranking.standings.size(); ++i) {
-      const Standing& s = ranking.standings[i];
+      const PolicyStanding& s = ranking.standings[i];
       const Duel* duel = i == 0 ? nullptr : &ranking.duels[i - 1];
       rows += fmt::format("<tr{}><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
                           i == 0 ? " class=\"best\"" : "",
@@ -167,7 +163,7 @@ class Report {
                       100.0 * c.within_80,
                       100.0 * c.within_95);
     };
-    for (const Standing& s : ranking.standings) {
+    for (const PolicyStanding& s : ranking.standings) {
       add(s.policy, "value", s.value_coverage);
       add(s.policy, "cost", s.cost_coverage);
     }
@@ -175,8 +171,9 @@ class Report {
     return fmt::format(
         "<h3>Did the forecasts come true?</h3>\n<div class=\"wide\"><table>\n<thead><tr><th>policy</th><th>of</th>"
         "<th>forecasts</th><th>within 50 %</th><th>within 80 %</th><th>within 95 %</th></tr></thead>\n<tbody>\n{}"
-        "</tbody></table></div>\n<p class=\"note\">Share of outcomes inside the central 50, 80 and 95 % bands of the "
-        "forecasts stored with the decisions; of a calibrated model the columns say 50, 80 and 95 %.</p>\n",
+        "</tbody></table></div>\n<p class=\"note\">Share of outcomes inside the central 50, 80 and 95 % intervals of "
+        "the "
+        "forecasts stored with the decisions; ideal are 50, 80 and 95 %.</p>\n",
         rows);
   }
 
@@ -221,19 +218,19 @@ class Report {
     return fmt::format(
         "<h2>How to read this</h2>\n<ul>\n"
         "<li><strong>Normalised regret</strong> is the table's best value less the best value found, over the table's "
-        "best less the median of its last values: 0 is the best there is, 1 a typical full run. Means count no run "
-        "with "
-        "more than {}, nor a run before its first result with less. ± is the standard error from the seeds, for these "
-        "very tables; bands around the curves are the same.</li>\n"
+        "best less the median of its last values: 0 is the best possible, 1 a typical full training. Means cap every "
+        "run "
+        "at {}, the value of a run before its first result. ± is the standard error over the seeds for these tables; "
+        "so are the bands around the curves.</li>\n"
         "<li><strong>Rank</strong>: on each table the policies are ranked by their mean over the seeds, ties get the "
         "mean of their ranks; shown are mean and standard error over the tables. <strong>Rank by seed</strong> ranks "
         "within every seed instead.</li>\n"
         "<li><strong>p (Holm)</strong>: exact signed-rank test of the best policy against this one over the tables, "
         "adjusted for the number of rivals. The best was chosen by the same data, so take values near 0.05 with "
         "care.</li>\n"
-        "<li><strong>Critical difference</strong>: policies under one bar cannot be told apart at the level "
+        "<li><strong>Critical difference</strong>: policies under one bar are not significantly different at the level "
         "0.05.</li>\n"
-        "<li><strong>ms per decision</strong> is processor time of the policy alone.</li>\n</ul>\n",
+        "<li><strong>ms per decision</strong> is the processor time of the policy alone.</li>\n</ul>\n",
         kRegretCap);
   }
 

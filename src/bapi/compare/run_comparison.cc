@@ -33,8 +33,8 @@ const CurveTable& table_of(const RunKey& key, const Comparison& comparison) {
   return named(comparison.tables, key.table, [](const CurveTable& table) { return table.name; });
 }
 
-const PolicySpec& policy_of(const RunKey& key, const Comparison& comparison) {
-  return named(comparison.policies, key.policy, [](const ComparedPolicy& p) { return p.label; }).spec;
+const ComparedPolicy& policy_of(const RunKey& key, const Comparison& comparison) {
+  return named(comparison.policies, key.policy, [](const ComparedPolicy& p) { return p.label; });
 }
 
 const TableBudget& budget_of(const RunKey& key, const Comparison& comparison) {
@@ -190,17 +190,20 @@ class Pool {
 
 std::optional<RunRecord> run_of(const RunKey& key, const Comparison& comparison, const std::atomic<bool>* interrupt) {
   const CurveTable& table = table_of(key, comparison);
-  const PolicySpec& spec = policy_of(key, comparison);
+  const auto& [label, spec, warm] = policy_of(key, comparison);
   const Cost budget = budget_of(key, comparison).on(table);
   const std::unique_ptr<Policy> policy = make_policy(spec);
   const ThreadClock clock;
   TimedPolicy timed(*policy, clock);
+  std::vector<CurveTable> from;
+  if (warm) from = earlier_trials(comparison.from, key.seed);
   const SimulationOptions options{.budget = budget,
                                   .seed = key.seed,
                                   .workers = key.workers,
                                   .checkpoint = comparison.checkpoint,
                                   .overhead = charge_of(timed, key, comparison),
-                                  .interrupt = interrupt};
+                                  .interrupt = interrupt,
+                                  .from = from};
   const SimulationSummary summary = simulate(table, spec, timed, options);
   if (summary.how == TuneEnd::interrupted) return std::nullopt;
   RunRecord record{.key = key,

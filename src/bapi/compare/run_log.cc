@@ -64,6 +64,12 @@ std::string meaning_of(const ComparedPolicy& policy, const Comparison& compariso
   if (comparison.overhead == OverheadCharge::modelled) {
     meaning += fmt::format(", charged {}", to_text(comparison.models.at(policy.label)));
   }
+  if (policy.warm) {
+    for (const EarlierTable& source : comparison.from) {
+      const std::string study = source.budget ? " with a budget of " + source.budget->text() : "";
+      meaning += fmt::format(", from {} ({}){}", source.table.name, fingerprint(source.table), study);
+    }
+  }
   return meaning;
 }
 

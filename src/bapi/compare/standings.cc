@@ -171,7 +171,7 @@ Ranking ranking_of(const Comparison& comparison, const Cube& cube, const std::st
                   .seeds = comparison.seeds};
   const auto ranks = table_ranks(cube);
   const auto seed_ranks = mean_seed_ranks(cube);
-  std::vector<Standing> standings;
+  std::vector<PolicyStanding> standings;
   for (std::size_t p = 0; p < cube.size(); ++p) {
     standings.push_back({.policy = comparison.policies[p].label,
                          .rank = column(ranks, p),

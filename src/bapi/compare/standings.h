@@ -13,7 +13,7 @@ namespace bapi {
 double capped(double normalised_regret);
 
 // How one policy did at one budget.
-struct Standing {
+struct PolicyStanding {
   std::string policy;
 
   // Policies are ranked on every table by their mean over the seeds; the mean of that over the tables, with the
@@ -48,8 +48,8 @@ struct Ranking {
   int workers = 1;
   int tables = 0;
   int seeds = 0;
-  std::vector<Standing> standings = {};  // best average rank first
-  std::vector<Duel> duels = {};          // the first against the others, in their order
+  std::vector<PolicyStanding> standings = {};  // best average rank first
+  std::vector<Duel> duels = {};                // the first against the others, in their order
   FriedmanTest friedman = {};
   double critical_difference = 0.0;  // Nemenyi, level 0.05
   // Runs of neighbours in `standings` that cannot be told apart, as (first, last): by the critical difference, and by

@@ -108,12 +108,20 @@ double seconds_to_budget(const History& history, const Running& running) {
 
 std::optional<Cost> epoch_reserve(const History& history, const Trial* trial) {
   if (counts(history, Meter::epochs)) return 1.0;
-  if (counts(history, Meter::seconds)) return std::nullopt;
+  if (counts(history, Meter::accrued)) return std::nullopt;
   return trial && !trial->curve.empty() ? largest(trial->curve) : largest_of_all(history);
 }
 
+// The same for what a policy decides. Time ends nothing when the search has to end, so that its epochs are counted
+// beforehand where something is to be left over.
+std::optional<Cost> searched_epoch(const History& history, const Trial* trial) {
+  if (!counts(history, Meter::accrued)) return epoch_reserve(history, trial);
+  if (!(history.budget().reserved() > 0.0)) return std::nullopt;
+  return trial && !trial->curve.empty() ? trial->curve.mean_cost() : history.mean_epoch_cost();
+}
+
 Epoch payable_until(const History& history, const Trial* trial, Epoch wanted) {
-  const Cost per_epoch = epoch_reserve(history, trial).value_or(0.0);
+  const Cost per_epoch = searched_epoch(history, trial).value_or(0.0);
   if (per_epoch <= 0.0) return wanted;
   return std::min(wanted, paid_before(history, trial) + whole_epochs(history, history.budget().remaining(), per_epoch));
 }
@@ -121,7 +129,7 @@ Epoch payable_until(const History& history, const Trial* trial, Epoch wanted) {
 Epoch last_payable_epoch(const History& history, const Trial& trial) {
   const Epoch last = history.spec().epochs.max;
   const std::optional<Cost> known =
-      counts(history, Meter::seconds) ? cheapest(trial.curve) : epoch_reserve(history, &trial);
+      counts(history, Meter::accrued) ? cheapest(trial.curve) : epoch_reserve(history, &trial);
   const Cost per_epoch = known.value_or(0.0);
   if (per_epoch <= 0.0) return last;
   const Cost own = trial.segment ? trial.segment->committed() : 0.0;
@@ -131,14 +139,15 @@ Epoch last_payable_epoch(const History& history, const Trial& trial) {
 }
 
 Cost reservation(const History& history, const Trial* trial, Epoch until, Cost predicted) {
-  if (counts(history, Meter::seconds)) return predicted;
+  const std::optional<Cost> per_epoch = searched_epoch(history, trial);
+  if (counts(history, Meter::accrued) && !per_epoch) return predicted;
   const Epoch epochs = trial ? history.epochs_to_pay(*trial, until) : until;
-  const Cost reserved = epoch_reserve(history, trial).value_or(0.0) * epochs;
+  const Cost reserved = per_epoch.value_or(0.0) * epochs;
   return counts(history, Meter::epochs) ? reserved : std::max(predicted, reserved);
 }
 
 std::vector<Event> payable_facts(const History& history, std::span<const Event> facts) {
-  if (counts(history, Meter::seconds)) return {facts.begin(), facts.end()};
+  if (counts(history, Meter::accrued)) return {facts.begin(), facts.end()};
   const bool counted = counts(history, Meter::epochs);
   Cost left = unspent(history);
   std::set<TrialId> had_theirs = history.overdrawn();
@@ -154,12 +163,17 @@ std::vector<Event> payable_facts(const History& history, std::span<const Event> 
   return without_what_follows(facts, unpaid);
 }
 
+Cost charged_by(std::span<const Event> facts) {
+  Cost sum = 0.0;
+  for (const Event& fact : facts) sum += charge_of(fact).value_or(Charged{}).cost;
+  return sum;
+}
+
 bool can_pay(const History& history, Cost price) { return price <= unspent(history) + sum_slack(history); }
 
 bool next_epoch_fits(const History& history, const Trial& trial, const Running& running) {
   if (counts(history, Meter::epochs) || trial.curve.empty()) return true;
-  const Cost mean = trial.curve.spent() / trial.curve.last_epoch();
-  const Cost next = counts(history, Meter::seconds) ? mean : *largest(trial.curve);
+  const Cost next = counts(history, Meter::accrued) ? trial.curve.mean_cost() : *largest(trial.curve);
   return next <= unspent(history) - running.accrued + sum_slack(history);
 }
 
@@ -184,7 +198,7 @@ double seconds_to_end(const History& history, const Running& running, const Stud
 }
 
 double training_seconds_left(const History& history, const Running& running) {
-  if (!counts(history, Meter::seconds)) return std::numeric_limits<double>::infinity();
+  if (!counts(history, Meter::accrued)) return std::numeric_limits<double>::infinity();
   const Cost grace = running.rate * history.spec().effective_grace();
   return history.spec().budget.to_seconds(unspent(history) - running.accrued - grace);
 }

@@ -6,26 +6,23 @@
 #include <string>
 #include <vector>
 
+#include "bapi/control/running.h"
 #include "bapi/study/budget.h"
 #include "bapi/study/history.h"
 
-// What the budget and the deadline of a study still allow: the only place where limits are computed. Pure functions.
+// What the budget and the deadline of a study still allow to be trained: the only place where a run's limits are
+// computed. (What repeats of finalists may cost is study/repeats.h.) Pure functions.
 namespace bapi {
 
 // Why a study ends, or nothing further is begun; see kNoEpochPayable (budget.h) as well.
 inline constexpr const char* kBudgetSpent = "the budget is spent";
 inline constexpr const char* kNextEpochDoesNotFit = "the next epoch is not expected to fit the budget";
 inline constexpr const char* kDeadlineReached = "the deadline is reached";
+inline constexpr const char* kFinalistsRepeated = "the finalists were trained again";
 
 // How far a budget in seconds may be exceeded, per worker: a process that is killed when the budget ends lives on until
 // the kernel has taken it down and the loop has noticed. The grace period is not part of it; it is paid for.
 inline constexpr double kKillLatency = 0.25;  // seconds
-
-// What runs now, in the unit of the budget; 0 unless time is the cost.
-struct Running {
-  Cost accrued = 0.0;  // and is in no fact yet
-  Cost rate = 0.0;     // per second from now on, all processes together
-};
 
 struct StudyTime {
   double started_at = 0.0;  // the deadline counts from here
@@ -40,6 +37,7 @@ struct StudyTime {
 std::optional<Cost> epoch_reserve(const History& history, const Trial* trial);
 
 // The last epoch up to `wanted` that the budget is expected to pay. In seconds all of them: the loop ends what runs.
+// Only where a part of the budget is reserved for repeats, epochs are taken to cost what they do on average.
 Epoch payable_until(const History& history, const Trial* trial, Epoch wanted);
 
 // The last epoch that a running trial may train to should it be chosen again; at least the end of its segment. In
@@ -55,6 +53,9 @@ Cost reservation(const History& history, const Trial* trial, Epoch until, Cost p
 // the budget was spent is kept, one charge per trial (History::overdrawn() have had theirs), so that the total is
 // exceeded by at most one epoch per worker. Measured time is kept, whatever it comes to.
 std::vector<Event> payable_facts(const History& history, std::span<const Event> facts);
+
+// What facts charge, all together.
+Cost charged_by(std::span<const Event> facts);
 
 // Whether a price that is known beforehand can be paid.
 bool can_pay(const History& history, Cost price);

@@ -69,9 +69,11 @@ void AskTell::hand_out(const Decided& decided) {
   ProcessAccount account(spec,
                          {.trial = segment.trial,
                           .last_epoch = segment.from,
+                          .paid = segment.paid,
                           .usual_epoch = segment.usual_epoch,
                           .spent = segment.spent,
                           .from = spec.begins_after(segment.from),
+                          .continued = segment.continued,
                           .max_epoch = spec.epochs.max,
                           .charged_until = clock_.now() - decided.seconds});
   std::vector<Event> decision_time = account.close(OverheadKind::start_up, clock_.now());
@@ -88,8 +90,10 @@ AskTell::HandedOut& AskTell::handed_out(TrialId trial) {
 }
 
 void AskTell::require_next(TrialId trial, const EpochResult& result) const {
-  const Epoch next = handed_out_.at(trial).account.last_epoch() + 1;
-  require(result.epoch >= 1 && result.epoch <= next,
+  const ProcessAccount& account = handed_out_.at(trial).account;
+  const Epoch next = account.last_epoch() + 1;
+  const Epoch furthest = std::min(account.furthest_report(), std::max(next, history().spec().epochs.max));
+  require(result.epoch >= 1 && result.epoch <= furthest,
           fmt::format("trial {} reported epoch {} where epoch {} was expected; every epoch must be reported, in order",
                       index(trial),
                       result.epoch,
@@ -112,6 +116,7 @@ Reading AskTell::take(ProcessAccount& account, TrialId trial, const EpochResult&
   const EpochReport report{.epoch = result.epoch,
                            .value = result.value,
                            .cost = result.cost,
+                           .others = result.others,
                            .text = fmt::format("of trial {} {}", index(trial), shown(result))};
   if (!result.cost) return account.take(report, clock_.now());
   return account.take_epoch(report, StatedCost{.cost = *result.cost, .until = clock_.now()});
@@ -123,13 +128,14 @@ Advice AskTell::report(TrialId trial, const EpochResult& result) {
   const Reading reading = take(account, trial, result);
   unrecorded.insert(unrecorded.end(), reading.facts.begin(), reading.facts.end());
   if (reading.kind == Reading::Kind::failure) {
-    fail(trial, reading.message);
+    fail(trial, reading.message, reading.cause);
     return Advice::stop;
   }
   if (account.last_epoch() >= history().trial(trial).segment->until)
     unrecorded.emplace_back(SegmentDone{.trial = trial});
   session_.record(unrecorded);
   unrecorded.clear();
+  if (!reading.facts.empty() && std::holds_alternative<Measured>(reading.facts.back())) save_model(trial, result);
   failures_before_ = std::min(failures_before_, history().failures_in_a_row());
   // The session leaves out what the budget cannot pay.
   const bool paid = history().trial(trial).curve.last_epoch() == account.last_epoch();
@@ -140,6 +146,14 @@ Advice AskTell::report(TrialId trial, const EpochResult& result) {
     unrecorded = account.close(OverheadKind::start_up, clock_.now());
   }
   return advice;
+}
+
+void AskTell::save_model(TrialId trial, const EpochResult& result) {
+  if (!save_model_) return;
+  save_model_(trial, result);
+  ProcessAccount& account = handed_out(trial).account;
+  if (result.cost || clock_.now() - account.charged_until() <= kNegligibleSeconds) return;
+  session_.record(account.close(OverheadKind::snapshot, clock_.now()));
 }
 
 Advice AskTell::advise(TrialId trial) {
@@ -191,13 +205,15 @@ void AskTell::close(TrialId trial, OverheadKind kind, const Event& end) {
   handed_out_.erase(trial);
 }
 
-void AskTell::fail(TrialId trial, const std::string& message) {
-  close(trial, OverheadKind::failed, TrialFailed{.trial = trial, .message = message});
+void AskTell::fail(TrialId trial, const std::string& message) { fail(trial, message, FailureCause::other); }
+
+void AskTell::fail(TrialId trial, const std::string& message, FailureCause cause) {
+  close(trial, OverheadKind::failed, TrialFailed{.trial = trial, .message = message, .cause = cause});
   finish_if_idle();
 }
 
 void AskTell::complete(TrialId trial) {
-  if (handed_out(trial).account.last_epoch() == 0) return fail(trial, kNoEpochReported);
+  if (handed_out(trial).account.last_epoch() == 0) return fail(trial, kNoEpochReported, FailureCause::no_report);
   close(trial, OverheadKind::grace, ProgramEnded{.trial = trial});
   finish_if_idle();
 }
@@ -208,7 +224,7 @@ void AskTell::put_back(TrialId trial, const std::string& reason) {
 }
 
 void AskTell::interrupt(TrialId trial, const std::string& reason) {
-  close(trial, OverheadKind::grace, Interrupted{.trial = trial, .reason = reason});
+  close(trial, OverheadKind::unfinished, Interrupted{.trial = trial, .reason = reason});
   for (const Segment& segment : session_.open_segments()) {
     if (segment.trial == trial) decided_.push_front({.segment = segment});
   }
@@ -240,17 +256,14 @@ std::string AskTell::end_reason() const {
 }
 
 Running AskTell::running() const {
-  if (history().spec().budget.meter != Meter::seconds) return {};
-  double seconds = 0.0;
-  for (const auto& [trial, training] : handed_out_) {
-    seconds += std::max(0.0, clock_.now() - training.account.charged_until());
-  }
-  const BudgetSpec& budget = history().spec().budget;
-  return {.accrued = budget.of_seconds(seconds), .rate = budget.of_seconds(static_cast<double>(handed_out_.size()))};
+  RunningSum sum;
+  for (const auto& [trial, training] : handed_out_) sum.add_running(training.account.charged_until(), clock_.now());
+  return sum.in(history().spec().budget);
 }
 
 std::string AskTell::end_due() const {
-  return end_due_between_epochs(history(), {.started_at = session_.started_at(), .now = clock_.now()}).value_or("");
+  return end_due_between_epochs(history(), {.started_at = session_.started_at(), .now = clock_.calendar()})
+      .value_or("");
 }
 
 }  // namespace bapi

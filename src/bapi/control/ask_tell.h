@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,6 +27,7 @@ struct EpochResult {
   Epoch epoch = 0;
   double value = 0.0;             // in the user's direction
   std::optional<Cost> cost = {};  // in the budget's unit; without it, time is measured and epochs count 1
+  OtherMetrics others = {};
 };
 
 // The session for callers who train by themselves: ask for a segment, report each epoch, put back what cannot be
@@ -47,6 +49,11 @@ class AskTell {
   // grown. A value that is not finite fails the trial. Throws InvalidInput, and records nothing, if the trial is not
   // handed out, if the epoch is past the next one, if the budget needs a cost, or if the cost cannot be charged.
   Advice report(TrialId trial, const EpochResult& result);
+
+  // Keeps the model of an epoch that is in the log, while training waits for the answer. What that takes is charged,
+  // unless the caller states costs.
+  using ModelSaver = std::function<void(TrialId trial, const EpochResult& result)>;
+  void keep_models(ModelSaver saver) { save_model_ = std::move(saver); }
 
   TrialId adopt(const OutsideTrial& trial) { return session_.adopt(trial); }
 
@@ -80,8 +87,10 @@ class AskTell {
   const History& history() const { return session_.history(); }
   HandedOut& handed_out(TrialId trial);
   void hand_out(const Decided& decided);
+  void save_model(TrialId trial, const EpochResult& result);
   void decide();
   void close(TrialId trial, OverheadKind kind, const Event& end);
+  void fail(TrialId trial, const std::string& message, FailureCause cause);
   Reading take(ProcessAccount& account, TrialId trial, const EpochResult& result);
   Advice advise(TrialId trial);
   Advice end_here(TrialId trial);
@@ -94,6 +103,7 @@ class AskTell {
 
   Session& session_;
   const Clock& clock_;
+  ModelSaver save_model_;
   std::deque<Decided> decided_;  // to be handed out
   std::map<TrialId, HandedOut> handed_out_;
   std::string ending_;  // why nothing is begun any more, while something is still handed out

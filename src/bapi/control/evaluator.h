@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "bapi/control/running.h"
 #include "bapi/study/event.h"
 
 namespace bapi {
@@ -12,10 +13,13 @@ struct Segment {
   Config config;
   Epoch from = 0;
   Epoch until = 0;
-  Epoch max_epoch = 0;     // last epoch that the budget can still pay for; at least `until`
-  Cost budget_left = 0.0;  // for the training program's information
-  Cost usual_epoch = 0.0;  // what an epoch of the trial usually costs; 0 if nothing is known
-  Cost spent = 0.0;        // everything that the trial was charged so far
+  Epoch max_epoch = 0;              // last epoch that the budget can still pay for; at least `until`
+  Cost budget_left = 0.0;           // for the training program's information
+  Cost usual_epoch = 0.0;           // what an epoch of the trial usually costs; 0 if nothing is known
+  Cost spent = 0.0;                 // everything that the trial was charged so far
+  Epoch paid = 0;                   // the last epoch that was charged; past `from` if it was trained and never reported
+  std::vector<double> recent = {};  // its last reports, in the user's direction: as many as smoothing needs
+  bool continued = false;           // an earlier process may have saved epochs that it did not report
   bool operator==(const Segment&) const = default;
 };
 
@@ -51,16 +55,21 @@ class Evaluator {
   // The facts that `wait` has returned are in the log, all of them.
   virtual void recorded() {}
 
+  // Looks after what runs, without waiting, while the loop can record nothing: what happens is kept for the next
+  // `wait`. True if there is such a thing.
+  virtual bool serve() { return false; }
+
+  // Stops what runs, and lets it go on: what is between costs nothing. An evaluator that cannot lets it run.
+  virtual void pause() {}
+  virtual void go_on() {}
+
   // Said before anything that may take long, such as a decision: an evaluator that can ends what runs by itself when
   // these limits are passed. Then it is `out_of_time`, and the study has to end.
   virtual void keep_within(const RunLimits&) {}
   virtual bool out_of_time() const { return false; }
 
-  // Cost that has accrued in the processes but is in no fact yet (Meter::seconds; 0 for the others).
-  virtual Cost accrued() const = 0;
-
-  // Cost that accrues per second of waiting, all processes together (Meter::seconds; 0 for the others).
-  virtual Cost accrual_rate() const = 0;
+  // What the processes cost beyond the facts that were handed out, and per second of waiting.
+  virtual Running running() const = 0;
 };
 
 }  // namespace bapi

@@ -85,6 +85,16 @@ WrongReport wrong(std::string_view text, const std::string& mistake, const std::
       "the report {} {}; expected a line such as {{\"epoch\": 3, \"{}\": 0.91}}", excerpt(text), mistake, metric)};
 }
 
+OtherMetrics other_metrics(const json& report, const std::string& metric) {
+  OtherMetrics others;
+  for (const auto& [name, value] : report.items()) {
+    if (name == metric || name == "epoch" || name == "cost" || name == "ready") continue;
+    const std::optional<double> found = number(value);
+    if (found && others.size() < kMostOtherMetrics) others[name] = *found;
+  }
+  return others;
+}
+
 }  // namespace
 
 ReportLine parse_report(std::string_view text, const std::string& metric) {
@@ -99,7 +109,11 @@ ReportLine parse_report(std::string_view text, const std::string& metric) {
     return wrong(text, fmt::format("has \"epoch\": {}, which is not a whole number from 1 on", shown(*epoch)), metric);
   }
 
-  EpochReport result{.epoch = static_cast<Epoch>(number_of_epoch), .value = {}, .cost = {}, .text = excerpt(text)};
+  EpochReport result{.epoch = static_cast<Epoch>(number_of_epoch),
+                     .value = {},
+                     .cost = {},
+                     .others = other_metrics(report, metric),
+                     .text = excerpt(text)};
   if (const auto value = report.find(metric); value != report.end()) {
     result.value = number(*value);
     if (!result.value)
@@ -110,6 +124,20 @@ ReportLine parse_report(std::string_view text, const std::string& metric) {
     if (!result.cost) return wrong(text, fmt::format("has \"cost\": {}, which is not a number", shown(*cost)), metric);
   }
   return result;
+}
+
+std::string report_line(const EpochReport& report, const std::string& metric) {
+  const auto number_text = [](double value) {
+    if (std::isnan(value)) return std::string("NaN");
+    if (std::isinf(value)) return std::string(value > 0.0 ? "Infinity" : "-Infinity");
+    return json(value).dump();
+  };
+  std::string line = fmt::format("{{\"epoch\": {}", report.epoch);
+  if (report.value) line += fmt::format(", {}: {}", json(metric).dump(), number_text(*report.value));
+  if (report.cost && metric != "cost") line += fmt::format(", \"cost\": {}", number_text(*report.cost));
+  for (const auto& [name, value] : report.others)
+    line += fmt::format(", {}: {}", json(name).dump(), number_text(value));
+  return line + "}";
 }
 
 std::optional<std::string_view> tagged_report(std::string_view line) {

@@ -6,15 +6,20 @@
 #include <variant>
 
 #include "bapi/base/units.h"
+#include "bapi/study/curve.h"
 
 namespace bapi {
+
+// A report with more numbers is probably a mistake; those beyond are not kept.
+inline constexpr std::size_t kMostOtherMetrics = 100;
 
 // An epoch's result as the program wrote it; nothing is checked but the types.
 struct EpochReport {
   Epoch epoch = 0;
   std::optional<double> value;  // of the metric; may be NaN or infinite; missing where only the epoch was named
   std::optional<double> cost;
-  std::string text;  // the JSON, cut to a length fit for messages
+  OtherMetrics others = {};  // every other number, at most kMostOtherMetrics of them
+  std::string text;          // the JSON, cut to a length fit for messages
   bool operator==(const EpochReport&) const = default;
 };
 
@@ -38,6 +43,9 @@ using ReportLine = std::variant<EpochReport, ReadyReport, WrongReport, NoReport>
 
 // One line of the report file. Python's NaN, Infinity and -Infinity are understood although JSON has none.
 ReportLine parse_report(std::string_view json, const std::string& metric);
+
+// The line that parse_report reads the report from, to the last bit.
+std::string report_line(const EpochReport& report, const std::string& metric);
 
 // The JSON after `bapi:` or `[tune-metric]:` in a line of output, wherever in the line it begins; nullopt if there is
 // no such tag followed by a brace.

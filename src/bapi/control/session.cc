@@ -9,15 +9,44 @@
 #include "bapi/base/match.h"
 #include "bapi/control/allowance.h"
 #include "bapi/control/process_account.h"
+#include "bapi/policy/decision_event.h"
 #include "bapi/study/replay.h"
+#include "bapi/study/wish.h"
 
 namespace bapi {
 namespace {
+
+constexpr const char* kByStudyFile = "the study file";
+
+// What the specification asks for: the study file's own configurations, then the best of earlier studies.
+std::vector<ConfigEnqueued> wishes_of(const StudySpec& spec) {
+  std::vector<ConfigEnqueued> wishes;
+  for (const NamedValues& given : spec.tries) {
+    wishes.push_back({.wish = wish_of(given, spec.space), .by = kByStudyFile});
+  }
+  if (spec.earlier.empty()) return wishes;
+  for (EarlierBest& best : best_of_earlier(spec.earlier, spec.space, spec.pool)) {
+    const bool given =
+        std::any_of(wishes.begin(), wishes.end(), [&](const ConfigEnqueued& other) { return other.wish == best.wish; });
+    if (!given) wishes.push_back({.wish = std::move(best.wish), .by = std::move(best.by)});
+  }
+  return wishes;
+}
 
 Past read(const Store& store) {
   Replay log = replay(store.spec(), store.read(0));
   if (log.damage) throw store.refusal(*log.damage);
   return past_of(std::move(log.history), log.events);
+}
+
+std::vector<double> last_reports(const History& history, const Trial& trial) {
+  const std::span<const Measurement> reports = trial.curve.reports();
+  const auto count = std::min<std::ptrdiff_t>(std::ssize(reports), history.spec().metric.smooth - 1);
+  std::vector<double> values;
+  for (const Measurement& report : reports.last(static_cast<std::size_t>(count))) {
+    values.push_back(history.in_user_units(report.value));
+  }
+  return values;
 }
 
 }  // namespace
@@ -37,7 +66,7 @@ Session::Session(Store& store, Policy& policy, const Clock& clock, Past past)
       policy_(policy),
       clock_(clock),
       history_(std::move(past.history)),
-      started_at_(past.began.value_or(clock.now())),
+      started_at_(past.began.value_or(clock.calendar())),
       last_(past.last) {}
 
 // Of an event that is in the log.
@@ -47,15 +76,23 @@ void Session::take(const Event& event, double at) {
   if (listener_) listener_({.seq = last_, .at = at, .event = event});
 }
 
-Action Session::ask() {
+Decision Session::think() const {
   if (history_.finished()) return Finish{history_.finish_reason()};
-  if (history_.budget().exhausted()) return wait_or_finish(kBudgetSpent);
+  if (history_.budget().exhausted()) return Finish{kBudgetSpent};
+  if (history_.repeating()) return Finish{kFinalistsRepeated};
   Rng rng = decision_stream(history_);
-  const Decision decision = policy_.ask(history_, rng);
-  return std::visit(Match{[&](const Start& start) { return train(start); },
+  return policy_.ask(history_, rng);
+}
+
+Action Session::decided(const Decision& decision) {
+  if (history_.finished()) return Finish{history_.finish_reason()};
+  return std::visit(Match{[&](const Start& start) {
+                            take_requests();
+                            return train(with_wish(start));
+                          },
                           [&](const Resume& resume) { return train(resume); },
                           [&](const Stop& stop) {
-                            decide(TrialStopped{.trial = stop.trial, .why = stop.why});
+                            decide(event_of(stop));
                             return Action(stop);
                           },
                           [&](const Wait& wait) {
@@ -66,14 +103,57 @@ Action Session::ask() {
                     decision);
 }
 
+void Session::enqueue(const Config& wish, const std::string& by) {
+  validate_wish(wish, history_.spec().space);
+  record(std::vector<Event>{ConfigEnqueued{.wish = wish, .by = by}});
+}
+
+// Of the specification, what the log does not hold yet, however often the study file was changed; then what others ask
+// for.
+void Session::take_requests() {
+  std::vector<Event> facts;
+  std::vector<ConfigEnqueued> known;
+  std::set<std::string> ids;
+  for (const ConfigEnqueued& wish : history_.wishes()) {
+    if (wish.id.empty()) known.push_back(wish);
+    if (!wish.id.empty()) ids.insert(wish.id);
+  }
+  for (const ConfigEnqueued& wish : wishes_of(history_.spec())) {
+    if (const auto found = std::find(known.begin(), known.end(), wish); found != known.end()) {
+      known.erase(found);
+    } else {
+      facts.emplace_back(wish);
+    }
+  }
+  if (inbox_) {
+    inbox_->clear(ids);
+    for (const ConfigEnqueued& request : inbox_->waiting(ids)) {
+      if (!history_.objection(Event(request))) facts.emplace_back(request);
+    }
+  }
+  record(facts);
+}
+
+Start Session::with_wish(Start start) const {
+  const std::optional<int> number = history_.next_wish();
+  if (!number) return start;
+  const ConfigEnqueued& wish = history_.wishes()[static_cast<std::size_t>(*number)];
+  const Space& space = history_.spec().space;
+  start.config = completed(wish.wish, start.config, space);
+  start.expected_cost = 0.0;  // that of another configuration
+  start.assignment.wish = number;
+  Reason why{.rule = Rule::enqueued, .standing = start.why.standing};
+  why.wish.emplace() = {.number = *number,
+                        .by = wish.by,
+                        .instead_of = start.why.rule,
+                        .left_open = left_open(wish.wish, start.config, space)};
+  start.why = std::move(why);
+  return start;
+}
+
 Action Session::train(const Start& start) {
   const auto id = TrialId{std::ssize(history_.trials())};
-  TrialStarted decision{.trial = id,
-                        .config = start.config,
-                        .until = start.until,
-                        .expected_cost = 0.0,
-                        .why = start.why,
-                        .assignment = start.assignment};
+  TrialStarted decision = event_of(start, id);
   refuse_unlawful(decision);
   decision.until = payable_until(history_, nullptr, start.until);
   if (decision.until < 1) return wait_or_finish(kNoEpochPayable);
@@ -84,7 +164,7 @@ Action Session::train(const Start& start) {
 }
 
 Action Session::train(const Resume& resume) {
-  TrialResumed decision{.trial = resume.trial, .until = resume.until, .expected_cost = 0.0, .why = resume.why};
+  TrialResumed decision = event_of(resume);
   refuse_unlawful(decision);
   const Trial& trial = history_.trial(resume.trial);
   decision.until = payable_until(history_, &trial, resume.until);
@@ -93,6 +173,24 @@ Action Session::train(const Resume& resume) {
   if (decision.until < resume.until) decision.why.shortened_from = resume.until;
   decide(decision);
   return segment_of(history_.trial(resume.trial));
+}
+
+Action Session::train(const RepeatStep& step) {
+  Reason why{.rule = Rule::repeat};
+  why.repeat = RepeatOutline{.of = step.place.of, .number = step.place.number, .total = history_.spec().repeat};
+  if (step.resumed) {
+    decide(TrialResumed{
+        .trial = *step.resumed, .until = step.until, .expected_cost = step.expected_cost, .why = std::move(why)});
+    return segment_of(history_.trial(*step.resumed));
+  }
+  const auto id = TrialId{std::ssize(history_.trials())};
+  decide(TrialStarted{.trial = id,
+                      .config = history_.trial(step.place.of).config,
+                      .until = step.until,
+                      .expected_cost = step.expected_cost,
+                      .why = std::move(why),
+                      .assignment = {.repeat = step.place}});
+  return segment_of(history_.trial(id));
 }
 
 Segment Session::segment_of(const Trial& trial) const {
@@ -104,15 +202,25 @@ Segment Session::segment_of(const Trial& trial) const {
           .max_epoch = last_payable_epoch(history_, trial),
           .budget_left = std::max(0.0, budget.total() - budget.spent()),
           .usual_epoch = usual_epoch_cost(trial.curve),
-          .spent = trial.spent()};
+          .spent = trial.spent(),
+          .paid = trial.paid_epoch(),
+          .recent = last_reports(history_, trial),
+          .continued = trial.starts > 1};
 }
 
 std::vector<Segment> Session::open_segments() const {
   std::vector<Segment> segments;
   for (const Trial& trial : history_.trials()) {
-    if (trial.segment) segments.push_back(segment_of(trial));
+    if (trial.segment) segments.push_back(open_segment(trial.id));
   }
   return segments;
+}
+
+Segment Session::open_segment(TrialId trial) const {
+  check(history_.trial(trial).segment.has_value(), "Session: the trial has no open segment");
+  Segment segment = segment_of(history_.trial(trial));
+  segment.continued = true;
+  return segment;
 }
 
 void Session::record(std::span<const Event> facts) {
@@ -122,7 +230,7 @@ void Session::record(std::span<const Event> facts) {
   if (const auto objection = history_.objection(kept)) {
     throw LogicError("a fact that cannot follow was refused, nothing is written: " + *objection);
   }
-  const double now = clock_.now();
+  const double now = clock_.calendar();
   if (!store_.append(last_, kept, now, Durability::process)) throw store_.competition();
   for (const Event& fact : kept) take(fact, now);
 }
@@ -145,7 +253,7 @@ TrialId Session::adopt(const OutsideTrial& trial) {
                         m.cost,
                         kLargestCharge));
   }
-  if (spec.budget.meter != Meter::seconds) {
+  if (spec.budget.meter != Meter::accrued) {
     Cost price = 0.0;
     for (const Measurement& m : trial.curve) price += m.cost;
     const Cost left = history_.budget().total() - history_.budget().spent();
@@ -177,7 +285,7 @@ void Session::refuse_unlawful(const Event& decision) const {
 
 void Session::decide(const Event& decision) {
   refuse_unlawful(decision);
-  const double now = clock_.now();
+  const double now = clock_.calendar();
   if (!store_.append_decision(last_, decision, now)) throw store_.competition();
   take(decision, now);
 }
@@ -196,8 +304,13 @@ void Session::finish(const std::string& reason) {
   if (!history_.finished()) decide(StudyFinished{.reason = reason});
 }
 
+// While something of the search runs it is not known yet who the finalists are.
 Action Session::wait_or_finish(const std::string& reason) {
-  if (history_.open_segments() > 0) return Wait{};
+  const bool idle = history_.open_segments() == 0;
+  if (history_.repeating() || idle) {
+    if (const std::optional<RepeatStep> step = next_repeat(history_)) return train(*step);
+  }
+  if (!idle) return Wait{};
   finish(reason);
   return Finish{reason};
 }

@@ -11,7 +11,9 @@
 #include "bapi/base/clock.h"
 #include "bapi/control/evaluator.h"
 #include "bapi/policy/policy.h"
+#include "bapi/store/inbox.h"
 #include "bapi/store/store.h"
+#include "bapi/study/repeats.h"
 
 namespace bapi {
 
@@ -44,6 +46,9 @@ Past past_of(History history, std::span<const StoredEvent> events);  // `history
 // the policy or the evaluator; it throws LogicError, and nothing is written. Every write says after which event it
 // comes: a session that has a rival throws StoreError at its next write.
 //
+// When the policy has nothing to do that fits what the search may spend, the finalists are trained again, where the
+// study says so (study/repeats.h); the policy is not asked until the budget is changed.
+//
 // Nothing is acted upon before it is durable: `ask` returns after the decision is in the log. Where the cost of an
 // epoch is counted or reported, a segment is shortened to what the budget is expected to pay; when not even one epoch
 // fits, the answer is Wait (something runs) or Finish. What the budget does not pay for is not recorded: see
@@ -57,7 +62,20 @@ class Session {
   // Shows every further event to `listener`. For progress displays, and for those who keep the log in memory.
   void listen(EventListener listener) { listener_ = std::move(listener); }
 
-  Action ask();
+  // Takes requests of others from here before every new trial.
+  void serve(const StudyDir& dir) { inbox_.emplace(dir); }
+
+  // The next decision. A new trial tries the first configuration that was asked for and not tried yet, in the study
+  // file (`try`, then the best of the studies in `from`), by `enqueue` or by a request, instead of what the policy
+  // proposes; values that it leaves open are the policy's, and so are length and bookkeeping.
+  Action ask() { return decided(think()); }
+  void enqueue(const Config& wish, const std::string& by);  // InvalidInput if it does not fit the space
+
+  // The same in two steps. `think` asks the policy and changes nothing, so that it may be called in another thread;
+  // until `decided` is given its answer nothing may be recorded, because a decision depends on the log before it alone.
+  Decision think() const;
+  Action decided(const Decision& decision);
+
   void record(std::span<const Event> facts);  // survives the death of this process when it returns
 
   // A trial that was trained elsewhere: its configuration, its curve (in the user's direction, epochs 1, 2, ...) and
@@ -72,6 +90,10 @@ class Session {
 
   // Segments that were open when the log was read: to be continued before anything new is decided.
   std::vector<Segment> open_segments() const;
+  Segment open_segment(TrialId trial) const;  // the same of one trial; LogicError if it has none
+
+  // A segment that was decided, as the log has it by now.
+  Segment renewed(const Segment& segment) const { return segment_of(history_.trial(segment.trial)); }
 
   const History& history() const { return history_; }
 
@@ -79,6 +101,8 @@ class Session {
   double started_at() const { return started_at_; }
 
  private:
+  void take_requests();
+  Start with_wish(Start start) const;
   Action train(const Start& start);
   Action train(const Resume& resume);
   Segment segment_of(const Trial& trial) const;
@@ -86,6 +110,7 @@ class Session {
   void refuse_unlawful(const Event& decision) const;
   void decide(const Event& decision);
   Action wait_or_finish(const std::string& reason);
+  Action train(const RepeatStep& step);
   void take(const Event& event, double at);
 
   Store& store_;
@@ -95,6 +120,7 @@ class Session {
   double started_at_;
   EventSeq last_;  // of the log as this session knows it
   EventListener listener_;
+  std::optional<Inbox> inbox_;
 };
 
 }  // namespace bapi

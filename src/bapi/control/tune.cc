@@ -5,12 +5,17 @@
 
 #include "bapi/base/match.h"
 #include "bapi/control/allowance.h"
+#include "bapi/control/failures.h"
+#include "bapi/control/thinking.h"
 
 namespace bapi {
 namespace {
 
 // What ends a study's programs after their grace period, should this process be held up.
 constexpr double kEndSlack = 5.0;  // seconds
+
+// Between two looks at what runs while a decision is taken.
+constexpr double kGlance = 0.005;  // seconds
 
 class Loop {
  public:
@@ -22,15 +27,13 @@ class Loop {
     if (history().finished()) return {.end = TuneEnd::finished, .reason = history().finish_reason()};
     for (const Segment& segment : session_.open_segments()) evaluator_.start(segment);
     while (true) {
-      if (options_.interrupt && options_.interrupt->load()) return end(TuneEnd::interrupted, "interrupted");
-      if (gives_up()) return end(TuneEnd::too_many_failures, failure_advice(history()));
-      if (const auto reason = end_due(history(), running(), time())) return end(TuneEnd::finished, *reason);
-      if (evaluator_.out_of_time() && !history().finished()) return end(TuneEnd::finished, passed_limit());
+      if (options_.attend && options_.attend()) asked_to_pause_ = true;
+      if (look_for_end()) return end(*due_);
       dispatch();
-      if (evaluator_.out_of_time() && !history().finished()) continue;  // the decision took too long
+      if (due_ || passed_while_deciding()) continue;
       release_what_was_not_chosen();
-      if (session_.history().finished() && evaluator_.live().empty()) {
-        return end(TuneEnd::finished, session_.history().finish_reason());
+      if (history().finished() && evaluator_.live().empty()) {
+        return end({.end = TuneEnd::finished, .reason = history().finish_reason()});
       }
       evaluator_.keep_within(limits());
       record_next_facts(std::min(options_.tick, seconds_to_end(history(), running(), time())));
@@ -40,19 +43,68 @@ class Loop {
  private:
   const History& history() const { return session_.history(); }
 
+  // Whether the run has to end, and why. What was seen once stays true: the end may cost what was left of the budget.
+  bool look_for_end() {
+    if (!due_) due_ = end_of_run();
+    return due_.has_value();
+  }
+
+  std::optional<TuneSummary> end_of_run() {
+    if (interrupted()) return TuneSummary{.end = TuneEnd::interrupted, .reason = "interrupted"};
+    if (trouble_) return TuneSummary{.end = TuneEnd::program_failed, .reason = *trouble_};
+    if (gives_up()) return TuneSummary{.end = TuneEnd::too_many_failures, .reason = failure_advice(history())};
+    if (history().finished()) return std::nullopt;
+    const auto finished = [](std::string why) {
+      return TuneSummary{.end = TuneEnd::finished, .reason = std::move(why)};
+    };
+    if (const auto reason = end_due(history(), running(), time())) return finished(*reason);
+    if (evaluator_.out_of_time()) return finished(passed_limit());
+    return std::nullopt;
+  }
+
+  bool passed_while_deciding() const { return evaluator_.out_of_time() && !history().finished(); }
+
+  bool interrupted() const { return asked_to_pause_ || (options_.interrupt && options_.interrupt->load()); }
+
   // Hands out work while a worker is free.
   void dispatch() {
     bool busy = false;
-    while (!busy && !history().finished() && !evaluator_.out_of_time() &&
+    while (!busy && !history().finished() && !trouble_ && !passed_while_deciding() &&
            history().open_segments() < history().spec().workers) {
-      evaluator_.keep_within(limits());  // a decision may take long
-      std::visit(Match{[&](const Segment& segment) { evaluator_.start(segment); },
+      const std::optional<Action> action = decide();
+      if (!action) return;
+      std::visit(Match{[&](const Segment& segment) { evaluator_.start(session_.renewed(segment)); },
                        [&](const Stop& stop) { evaluator_.release(stop.trial); },
                        [&](const Wait&) { busy = true; },
                        [](const Finish&) {}},
-                 session_.ask());
+                 *action);
       observe();
     }
+  }
+
+  // The policy's answer, in the log. nullopt: the run has to end, and nothing was decided.
+  std::optional<Action> decide() {
+    evaluator_.keep_within(limits());  // a decision may take long
+    if (options_.thought == TuneOptions::Thought::in_the_loop) return session_.ask();
+    Thinking thinking(session_);
+    const bool something_happened = serve_while(thinking);
+    std::optional<Action> action;
+    if (!due_) action = session_.decided(thinking.take());
+    if (something_happened) record_next_facts(0.0);
+    return action;
+  }
+
+  // True if there is something to be recorded now.
+  bool serve_while(const Thinking& thinking) {
+    bool something_happened = false;
+    for (double shown_at = clock_.now(); !thinking.ready_within(kGlance);) {
+      something_happened = evaluator_.serve();
+      if (!due_ && look_for_end()) begin_to_end();
+      if (clock_.now() - shown_at < options_.tick) continue;
+      shown_at = clock_.now();
+      observe();
+    }
+    return something_happened;
   }
 
   // Programs that reached the end of their segment train on while the decision is taken; it is taken now.
@@ -63,14 +115,21 @@ class Loop {
   }
 
   void record_next_facts(double seconds) {
-    session_.record(evaluator_.wait(std::max(0.0, seconds)));
+    const std::vector<Event> facts = evaluator_.wait(std::max(0.0, seconds));
+    const Judgement judged =
+        judge(history(), facts, {.keep_going = options_.keep_going, .being_ended = ending_ || interrupted()});
+    session_.record(judged.facts);
     evaluator_.recorded();
+    if (judged.ends_run) trouble_ = judged.ends_run;
+    for (const TrialId trial : judged.retried) {
+      if (!ending_) evaluator_.start(session_.open_segment(trial));
+    }
     observe();
   }
 
-  Running running() const { return {.accrued = evaluator_.accrued(), .rate = evaluator_.accrual_rate()}; }
+  Running running() const { return evaluator_.running(); }
 
-  StudyTime time() const { return {.started_at = session_.started_at(), .now = clock_.now()}; }
+  StudyTime time() const { return {.started_at = session_.started_at(), .now = clock_.calendar()}; }
 
   RunLimits limits() const {
     return {.training_seconds = training_seconds_left(history(), running()),
@@ -86,18 +145,25 @@ class Loop {
     return too_many_failures(history(), failures_before_);
   }
 
-  // Lets every process go, waits until all are gone, and closes the accounts.
-  TuneSummary end(TuneEnd how, const std::string& reason) {
+  // Lets every process go.
+  void begin_to_end() {
+    ending_ = true;
     evaluator_.keep_within({.training_seconds = std::numeric_limits<double>::infinity(),
                             .seconds = history().spec().effective_grace() + kEndSlack});
+    for (const TrialId trial : evaluator_.live()) evaluator_.release(trial);
+  }
+
+  // The same; waits until all are gone, and closes the accounts.
+  TuneSummary end(const TuneSummary& how) {
+    ending_ = true;
     while (!evaluator_.live().empty()) {
-      for (const TrialId trial : evaluator_.live()) evaluator_.release(trial);
+      begin_to_end();
       record_next_facts(options_.tick);
     }
-    session_.interrupt(reason);
-    if (how == TuneEnd::finished) session_.finish(reason);
+    session_.interrupt(how.reason);
+    if (how.end == TuneEnd::finished) session_.finish(how.reason);
     observe();
-    return {.end = how, .reason = reason};
+    return how;
   }
 
   void observe() {
@@ -109,6 +175,10 @@ class Loop {
   const Clock& clock_;
   const TuneOptions& options_;
   int failures_before_ = session_.history().failures_in_a_row();
+  std::optional<std::string> trouble_;  // of the program, for which no trial is to blame
+  std::optional<TuneSummary> due_;      // the run has to end
+  bool asked_to_pause_ = false;
+  bool ending_ = false;  // every process was let go
 };
 
 }  // namespace

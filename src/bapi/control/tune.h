@@ -15,10 +15,27 @@ struct TuneOptions {
   // Called after every change of the history and at least once per `tick` seconds. For progress displays.
   std::function<void(const Session&, const Evaluator&)> observer;
 
+  // Called once per round of the loop and never while the policy thinks, so that it may write to the log. True: running
+  // trials are paused, as if the user had interrupted.
+  std::function<bool()> attend = {};
+
   double tick = 0.2;  // seconds
+
+  bool keep_going = false;  // record failures also before anything was reported (failures.h)
+
+  // Where the policy is asked. Beside the loop, reports, signals and limits are served while it thinks; what happens
+  // meanwhile is recorded after the decision, which so depends on the log before it alone. In simulated time nothing
+  // can happen meanwhile.
+  enum class Thought { in_the_loop, beside_the_loop };
+  Thought thought = Thought::in_the_loop;
 };
 
-enum class TuneEnd { finished, interrupted, too_many_failures };
+enum class TuneEnd {
+  finished,
+  interrupted,
+  too_many_failures,
+  program_failed,  // it cannot be run, or failed before anything was reported: no trial is to blame
+};
 
 struct TuneSummary {
   TuneEnd end = TuneEnd::finished;

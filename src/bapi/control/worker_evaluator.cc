@@ -9,11 +9,12 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/match.h"
+#include "bapi/control/allowance.h"
 
 namespace bapi {
 namespace {
 
-constexpr double kNegligibleSeconds = 1e-3;  // between a report and its answer, beside the epoch that follows
+constexpr double kNegligiblePause = 1e-3;  // between a report and its answer, beside the epoch that follows
 
 // A function that was told to pause at a report needs a moment to return, however short the grace period is; a new
 // worker would cost more.
@@ -35,8 +36,11 @@ std::string_view to_string(WorkerAnswer::Kind kind) {
   throw LogicError("to_string: unknown answer");
 }
 
-WorkerEvaluator::WorkerEvaluator(const StudySpec& spec, WorkerPool& pool, const Clock& clock)
-    : spec_(spec), pool_(pool), clock_(clock) {}
+WorkerEvaluator::WorkerEvaluator(const StudySpec& spec,
+                                 WorkerPool& pool,
+                                 const Clock& clock,
+                                 ContinuesAfter continues_after)
+    : spec_(spec), pool_(pool), clock_(clock), continues_after_(std::move(continues_after)) {}
 
 std::vector<TrialId> WorkerEvaluator::live() const {
   std::vector<TrialId> trials;
@@ -57,9 +61,9 @@ void WorkerEvaluator::start(const Segment& segment) {
   check(worker.waits_for_answer, "WorkerEvaluator: the trial is being trained already");
   worker.segment = segment;
   worker.segment_open = true;
-  worker.account.continue_from(segment.from, segment.spent);
+  worker.account.continue_from(segment.from, segment.paid, segment.spent);
   worker.account.raise_max_epoch(segment.max_epoch);
-  if (clock_.now() - worker.account.charged_until() > kNegligibleSeconds) {  // that the decision took
+  if (clock_.now() - worker.account.charged_until() > kNegligiblePause) {  // that the decision took
     give(worker.account.close(OverheadKind::start_up, clock_.now()));
   }
   answer(worker, WorkerAnswer::Kind::go_on);
@@ -71,12 +75,16 @@ void WorkerEvaluator::release(TrialId trial) {
   if (found == workers_.end() || found->second.released) return;
   Worker& worker = found->second;
   worker.released = true;
-  const double grace = spec_.effective_grace();
-  worker.kill_at = clock_.now() + (worker.waits_for_answer ? std::max(grace, kTimeToReturn) : grace);
-  if (worker.waits_for_answer) tell_to_end(worker);
+  if (!worker.waits_for_answer) {
+    worker.broken_off_at = clock_.now();
+    worker.kill_at = clock_.now() + spec_.effective_grace();
+  } else if (facts_.empty()) {
+    tell_to_end(worker);  // else once its report is recorded
+  }
 }
 
 void WorkerEvaluator::tell_to_end(Worker& worker) {
+  if (!worker.kill_at) worker.kill_at = clock_.now() + std::max(spec_.effective_grace(), kTimeToReturn);
   const bool over = worker.account.last_epoch() >= spec_.epochs.max;
   answer(worker, over ? WorkerAnswer::Kind::stop : WorkerAnswer::Kind::pause);
 }
@@ -115,25 +123,29 @@ void WorkerEvaluator::fill_slots() {
 }
 
 void WorkerEvaluator::begin(const Segment& segment) {
+  Segment told = segment;
+  told.from = spec_.begins_after(segment.from);
+  if (continues_after_) told.from = continues_after_(segment.trial, told.from);
   workers_.emplace(segment.trial,
                    Worker{.segment = segment,
                           .account = ProcessAccount(spec_,
                                                     {.trial = segment.trial,
                                                      .last_epoch = segment.from,
+                                                     .paid = segment.paid,
                                                      .usual_epoch = segment.usual_epoch,
                                                      .spent = segment.spent,
-                                                     .from = spec_.begins_after(segment.from),
+                                                     .from = told.from,
+                                                     .continued = segment.continued,
                                                      .max_epoch = segment.max_epoch,
                                                      .charged_until = clock_.now()})});
-  pool_.start(segment);
+  pool_.start(told);
 }
 
 std::vector<Event> WorkerEvaluator::wait(double seconds) {
   const double until = clock_.now() + seconds;
-  answer_recorded_reports();
   while (true) {
     if (facts_.empty()) {
-      answer_recorded_reports();  // of reports that were no facts
+      answer_recorded_reports();
       fill_slots();
     }
     const double pause = facts_.empty() ? std::min(until, next_kill()) - clock_.now() : 0.0;
@@ -141,6 +153,13 @@ std::vector<Event> WorkerEvaluator::wait(double seconds) {
     keep_limits();
     if (!facts_.empty() || clock_.now() >= until) return std::exchange(facts_, {});
   }
+}
+
+bool WorkerEvaluator::serve() {
+  if (facts_.empty()) fill_slots();
+  for (const WorkerMessage& message : pool_.wait(0.0)) take(message);
+  keep_limits();
+  return !facts_.empty();
 }
 
 void WorkerEvaluator::keep_limits() {
@@ -169,8 +188,13 @@ void WorkerEvaluator::take(const WorkerMessage& message) {
   std::visit(Match{[&](const WorkerReady&) { give(worker.account.take(ReadyReport{}, at).facts); },
                    [&](const WorkerReport& report) { take_report(worker, report, at); },
                    [&](const WorkerReturned&) { conclude(worker, std::nullopt, at); },
-                   [&](const WorkerRaised& raised) { conclude(worker, raised.message, at); },
-                   [&](const WorkerDied& died) { conclude(worker, died.message, at); }},
+                   [&](const WorkerRaised& raised) {
+                     const FailureCause cause = raised.caught ? FailureCause::other : FailureCause::raised;
+                     conclude(worker, Failure{raised.message, cause}, at);
+                   },
+                   [&](const WorkerDied& died) {
+                     conclude(worker, Failure{died.message, FailureCause::crashed}, at);
+                   }},
              message.what);
 }
 
@@ -179,22 +203,39 @@ void WorkerEvaluator::take_report(Worker& worker, const WorkerReport& told, doub
   const EpochReport report{.epoch = told.epoch,
                            .value = told.value,
                            .cost = told.cost,
+                           .others = told.others,
                            .text = fmt::format("of epoch {}, {}", told.epoch, told.value)};
   const CostSource source =
       told.cost && is_chargeable(*told.cost) ? CostSource(StatedCost{*told.cost, at}) : CostSource(MeasuredTime{at});
   const Reading reading = worker.account.take_epoch(report, source);
   give(reading.facts);
   if (reading.kind == Reading::Kind::failure) return refuse(worker, reading, told);
+  if (reading.kind == Reading::Kind::beyond) close_past_last_epoch(worker);
+  if (!told.cost && told.saving > kNegligiblePause) {
+    give(worker.account.close(OverheadKind::snapshot, std::min(clock_.now(), at + told.saving)));
+  }
   if (worker.segment_open && worker.account.last_epoch() >= worker.segment.until) {
     worker.segment_open = false;
     facts_.emplace_back(SegmentDone{.trial = worker.segment.trial});
   }
 }
 
+// Of a trial whose last epoch was saved by an earlier worker and never reported: nothing more is to come.
+void WorkerEvaluator::close_past_last_epoch(Worker& worker) {
+  if (!worker.segment_open) return;
+  worker.segment_open = false;
+  if (worker.account.last_epoch() > 0) {
+    facts_.emplace_back(ProgramEnded{.trial = worker.segment.trial});
+  } else {
+    facts_.emplace_back(
+        TrialFailed{.trial = worker.segment.trial, .message = kNoEpochReported, .cause = FailureCause::wrong_report});
+  }
+}
+
 // A value that is not finite is an outcome of training; any other refused report is a mistake of the function.
 void WorkerEvaluator::refuse(Worker& worker, const Reading& reading, const WorkerReport& report) {
   if (worker.segment_open) {
-    facts_.emplace_back(TrialFailed{.trial = worker.segment.trial, .message = reading.message});
+    facts_.emplace_back(TrialFailed{.trial = worker.segment.trial, .message = reading.message, .cause = reading.cause});
   }
   worker.segment_open = false;
   worker.released = true;
@@ -208,13 +249,17 @@ void WorkerEvaluator::refuse(Worker& worker, const Reading& reading, const Worke
 }
 
 // The worker has the trial no longer. Without having been told to end, it ended the trial by that.
-void WorkerEvaluator::conclude(Worker& worker, const std::optional<std::string>& failure, double at) {
+void WorkerEvaluator::conclude(Worker& worker, const std::optional<Failure>& failure, double at) {
   const TrialId trial = worker.segment.trial;
   const bool by_itself = worker.segment_open && !worker.released;
   const bool failed = by_itself && (failure || worker.account.last_epoch() == 0);
+  if (!failed && worker.broken_off_at) {
+    give(worker.account.close(OverheadKind::unfinished, std::min(at, *worker.broken_off_at)));
+  }
   give(worker.account.close(failed ? OverheadKind::failed : OverheadKind::grace, at));
   if (failed) {
-    facts_.emplace_back(TrialFailed{.trial = trial, .message = failure.value_or(kNoEpochReported)});
+    const Failure why = failure.value_or(Failure{kNoEpochReported, FailureCause::no_report});
+    facts_.emplace_back(TrialFailed{.trial = trial, .message = why.message, .cause = why.cause});
   } else if (by_itself) {
     facts_.emplace_back(ProgramEnded{.trial = trial});
   }
@@ -222,21 +267,18 @@ void WorkerEvaluator::conclude(Worker& worker, const std::optional<std::string>&
   for (Segment& next : queue_) {
     if (next.trial != trial) continue;
     next.from = worker.account.last_epoch();
+    next.paid = worker.account.paid();
+    next.continued = true;
     next.spent = worker.account.spent();
   }
   workers_.erase(trial);
 }
 
-Cost WorkerEvaluator::accrued() const {
-  if (spec_.budget.meter != Meter::seconds) return 0.0;
-  double seconds = 0.0;
-  for (const auto& [trial, worker] : workers_) seconds += std::max(0.0, clock_.now() - worker.account.charged_until());
-  return spec_.budget.of_seconds(seconds);
-}
-
-Cost WorkerEvaluator::accrual_rate() const {
-  if (spec_.budget.meter != Meter::seconds) return 0.0;
-  return spec_.budget.of_seconds(static_cast<double>(workers_.size()));
+Running WorkerEvaluator::running() const {
+  RunningSum sum;
+  for (const auto& [trial, worker] : workers_) sum.add_running(worker.account.charged_until(), clock_.now());
+  sum.add_charged(charged_by(facts_));
+  return sum.in(spec_.budget);
 }
 
 }  // namespace bapi

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,10 +23,13 @@ struct WorkerReport {
   Epoch epoch = 0;
   double value = 0.0;             // in the user's direction
   std::optional<Cost> cost = {};  // stated by the training function
+  OtherMetrics others = {};
+  double saving = 0.0;  // seconds that it took after the epoch to keep its model
 };
 struct WorkerReturned {};  // the training function ended in order; the worker is free
 struct WorkerRaised {      // the training function failed; the worker is free
   std::string message = {};
+  bool caught = false;  // the caller expects such exceptions: they fail the trial, and nothing else
 };
 struct WorkerDied {  // by itself or killed; there is no such worker any more
   std::string message = {};
@@ -63,14 +67,16 @@ class WorkerPool {
 // to pause there; one that has not returned when the grace period is over is killed.
 class WorkerEvaluator : public Evaluator {
  public:
-  WorkerEvaluator(const StudySpec& spec, WorkerPool& pool, const Clock& clock);
+  // The epoch after which a trial continues that has trained `done` epochs: earlier, if its checkpoint is gone.
+  using ContinuesAfter = std::function<Epoch(TrialId, Epoch done)>;
+  WorkerEvaluator(const StudySpec& spec, WorkerPool& pool, const Clock& clock, ContinuesAfter continues_after = {});
 
   void start(const Segment& segment) override;
   void release(TrialId trial) override;
   std::vector<TrialId> live() const override;
   std::vector<Event> wait(double seconds) override;
-  Cost accrued() const override;
-  Cost accrual_rate() const override;
+  bool serve() override;
+  Running running() const override;
 
  private:
   struct Worker {
@@ -80,6 +86,7 @@ class WorkerEvaluator : public Evaluator {
     bool waits_for_answer = false;
     bool released = false;
     std::optional<double> kill_at = {};
+    std::optional<double> broken_off_at = {};  // released in the middle of an epoch
     bool killed = false;
   };
 
@@ -92,13 +99,19 @@ class WorkerEvaluator : public Evaluator {
   double next_kill() const;
   void take(const WorkerMessage& message);
   void take_report(Worker& worker, const WorkerReport& report, double at);
+  void close_past_last_epoch(Worker& worker);
   void refuse(Worker& worker, const Reading& reading, const WorkerReport& report);
-  void conclude(Worker& worker, const std::optional<std::string>& failure, double at);
+  struct Failure {
+    std::string message;
+    FailureCause cause;
+  };
+  void conclude(Worker& worker, const std::optional<Failure>& failure, double at);
   void give(const std::vector<Event>& facts);
 
   const StudySpec spec_;
   WorkerPool& pool_;
   const Clock& clock_;
+  const ContinuesAfter continues_after_;
   std::map<TrialId, Worker> workers_;  // that have a segment
   std::deque<Segment> queue_;          // wait for a slot
   std::vector<Event> facts_;           // not handed out yet

@@ -4,11 +4,10 @@
 #include <utility>
 
 #include "bapi/base/error.h"
+#include "bapi/math/constants.h"
 
 namespace bapi {
 namespace {
-
-constexpr double kLogTwoPi = 1.8378770664093454836;
 
 // Share of the prior variance by which rounding may push a posterior variance below 0.
 constexpr double kVarianceRounding = 1e-8;
@@ -32,6 +31,28 @@ Vector mean_basis(const Rows& rows, MeanShape shape) {
   return basis;
 }
 
+Matrix trend_columns(const Rows& rows, const Trends& trends) {
+  Matrix columns(rows.size(), std::ssize(trends));
+  for (std::size_t k = 0; k < trends.size(); ++k) columns.col(static_cast<Eigen::Index>(k)) = trends[k]->values(rows);
+  return columns;
+}
+
+// With a free coefficient m of the basis u the least |b - u m - T w|^2 over m is |P b - P T w|^2, P the projection
+// orthogonal to u.
+Detrended without_trends(const Vector& whitened, const Matrix& trends, const Vector& basis, const PriorMean& prior) {
+  Vector target = whitened;
+  Matrix columns = trends;
+  if (prior.coefficient) {
+    target -= *prior.coefficient * basis;
+  } else if (const double norm = basis.squaredNorm(); norm > 0.0) {
+    target -= (basis.dot(target) / norm) * basis;
+    columns -= basis * (basis.transpose() * columns / norm).eval();
+  }
+  Vector weights = trend_weights(columns, target, prior.trend_sd);
+  Vector rest = whitened - trends * weights;
+  return {.weights = std::move(weights), .rest = std::move(rest)};
+}
+
 Vector remaining_variance(const Vector& prior_variance, const Matrix& whitened_cross) {
   Vector variance = prior_variance - whitened_cross.colwise().squaredNorm().transpose();
   for (Eigen::Index i = 0; i < variance.size(); ++i) {
@@ -47,19 +68,41 @@ ExactGp::ExactGp(Rows rows, Vector y, GpParameters parameters, const PriorMean& 
       y_(std::move(y)),
       parameters_(std::move(parameters)),
       covariance_(parameters_.kernel, rows_.max_epoch),
-      mean_shape_(prior.shape) {
+      mean_shape_(prior.shape),
+      trends_(prior.trends) {
   rows_.check_shape();
   check(y_.size() == rows_.size(), "exact gp: y and rows differ in length");
   check(y_.allFinite() && rows_.x.allFinite() && rows_.tau.allFinite(), "exact gp: the data are not finite");
   factor_ = factor_of_data(covariance_, rows_, parameters_.noise);
   const Vector basis = factor_.solve_lower(mean_basis(rows_, mean_shape_));
-  const Vector whitened = factor_.solve_lower(y_);
+  Vector whitened = factor_.solve_lower(y_);
+  if (!trends_.empty()) {
+    Detrended part = without_trends(whitened, factor_.solve_lower(trend_columns(rows_, trends_)), basis, prior);
+    trend_weights_ = std::move(part.weights);
+    whitened = std::move(part.rest);
+  }
   const double norm = basis.squaredNorm();
   mean_coefficient_ = prior.coefficient.value_or(norm > 0.0 ? basis.dot(whitened) / norm : 0.0);
   residual_ = whitened - mean_coefficient_ * basis;
 }
 
-Vector ExactGp::prior_mean(const Rows& rows) const { return mean_coefficient_ * mean_basis(rows, mean_shape_); }
+Vector ExactGp::prior_mean(const Rows& rows) const {
+  Vector mean = mean_coefficient_ * mean_basis(rows, mean_shape_);
+  for (std::size_t k = 0; k < trends_.size(); ++k) {
+    const double weight = trend_weights_[static_cast<Eigen::Index>(k)];
+    if (weight > 0.0) mean += weight * trends_[k]->values(rows);
+  }
+  return mean;
+}
+
+Matrix ExactGp::prior_mean_x_gradients(const Rows& rows) const {
+  Matrix gradients = Matrix::Zero(rows.dim(), rows.size());
+  for (std::size_t k = 0; k < trends_.size(); ++k) {
+    const double weight = trend_weights_[static_cast<Eigen::Index>(k)];
+    if (weight > 0.0) gradients += weight * trends_[k]->x_gradients(rows);
+  }
+  return gradients;
+}
 
 Vector ExactGp::alpha() const { return factor_.solve_lower_transposed(residual_); }
 
@@ -92,11 +135,12 @@ MomentGradients ExactGp::predict_with_gradients(const Rows& rows) const {
   result.moments.mean = prior_mean(rows) + v.transpose() * residual_;
   result.moments.variance = remaining_variance(covariance_.variances(rows), v);
   if (size() == 0) {
-    result.mean = Matrix::Zero(rows.dim(), rows.size());
-    result.variance = result.mean;
+    result.mean = prior_mean_x_gradients(rows);
+    result.variance = Matrix::Zero(rows.dim(), rows.size());
     return result;
   }
   result.mean = covariance_.contracted_x_gradient(rows_, rows, alpha());
+  if (!trends_.empty()) result.mean += prior_mean_x_gradients(rows);
   result.variance = -2.0 * covariance_.contracted_x_gradient(rows_, rows, factor_.solve_lower_transposed(std::move(v)));
   return result;
 }

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "bapi/gp/surrogate.h"
+#include "bapi/gp/trend.h"
 #include "bapi/kernel/product_kernel.h"
 #include "bapi/kernel/rows.h"
 #include "bapi/math/cholesky.h"
@@ -13,10 +16,17 @@ namespace bapi {
 // Shape of the prior mean, times one coefficient m: m, or m * tau (whose slope is m).
 enum class MeanShape { constant, proportional };
 
+using Trends = std::vector<std::shared_ptr<const Trend>>;
+
 struct PriorMean {
   MeanShape shape = MeanShape::constant;
   // The coefficient m; without one it is the generalised-least-squares value, which maximises the likelihood.
   std::optional<double> coefficient = std::nullopt;
+
+  // Functions that are added with a weight w >= 0 each. The weights are those of largest posterior density
+  // (trend_prior.h has the prior, of width trend_sd): a trend that explains too little has none.
+  Trends trends = {};
+  double trend_sd = 0.5;
 };
 
 struct GpParameters {
@@ -47,6 +57,10 @@ class ExactGp final : public Surrogate {
   // The coefficient of the prior mean, given or by generalised least squares. Fixed until the model is made anew.
   double mean_coefficient() const { return mean_coefficient_; }
   Vector prior_mean(const Rows& rows) const;
+  Matrix prior_mean_x_gradients(const Rows& rows) const;  // d x q; 0 but for trends
+
+  // Of the trends, in their order; fixed like the coefficient.
+  const Vector& trend_weights() const { return trend_weights_; }
 
   const Cholesky& factor() const { return factor_; }    // L
   const Vector& residual() const { return residual_; }  // b, whitened
@@ -80,12 +94,25 @@ class ExactGp final : public Surrogate {
   Covariance covariance_;
   MeanShape mean_shape_;
   double mean_coefficient_ = 0.0;
+  Trends trends_;
+  Vector trend_weights_;
   Cholesky factor_;
   Vector residual_;
 };
 
 // The prior mean's value for coefficient 1: 1 or tau, and its derivative for slope rows.
 Vector mean_basis(const Rows& rows, MeanShape shape);
+
+// The values of trends, one column each; |rows| x 0 without any.
+Matrix trend_columns(const Rows& rows, const Trends& trends);
+
+// What is left of whitened observations after the trends with the weights of largest posterior density. `basis` is the
+// whitened basis of the mean, whose coefficient takes the part of the trends that it can explain, unless it is given.
+struct Detrended {
+  Vector weights;
+  Vector rest;
+};
+Detrended without_trends(const Vector& whitened, const Matrix& trends, const Vector& basis, const PriorMean& prior);
 
 // Posterior variances from K(R,R)'s diagonal and V. Rounding may leave a variance slightly below 0, which becomes 0;
 // LogicError if it is lower than -1e-8 of its prior.

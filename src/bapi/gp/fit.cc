@@ -137,6 +137,7 @@ FitResult fit(const Rows& rows, const Vector& y, const GpParameters& structure, 
   summary.log_likelihood = gp.log_likelihood();
   summary.jitter_used = gp.factor().jitter();
   summary.evaluations = ascent.evaluations;
+  summary.trend_weights = gp.trend_weights();
   return {.gp = std::move(gp), .summary = summary};
 }
 

@@ -44,6 +44,7 @@ struct FitSummary {
   double jitter_used = 0.0;     // 0 if the covariance was well conditioned
   int evaluations = 0;          // on all rows
   int screening_evaluations = 0;
+  Vector trend_weights = {};  // of PriorMean::trends, in their order
 };
 
 struct FitResult {

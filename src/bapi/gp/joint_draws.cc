@@ -148,6 +148,7 @@ Matrix JointDraws::contracted_gradients(const PreparedValues& values,
     gradients = gp_.covariance().contracted_x_gradient(rows_, values.rows, over_rows);
   }
   over_data = gp_.factor().solve_lower_transposed(std::move(over_data));
+  if (gp_.trend_weights().size() > 0) gradients += gp_.prior_mean_x_gradients(values.rows) * total.asDiagonal();
   return gradients + gp_.covariance().contracted_x_gradient(gp_.rows(), values.rows, over_data);
 }
 
@@ -156,7 +157,7 @@ std::vector<DrawExtension> JointDraws::extend(const std::vector<Rows>& rows, int
 }
 
 std::vector<DrawExtension> JointDraws::extend(const PreparedPoints& points, int draws) const {
-  check(points_ < capacity(), "joint draws: no base samples are left");
+  check(points_ < capacity(), "joint draws: no base samples remain");
   if (points.rows.empty()) return {};
   const Matrix above = above_of(points.all, points.whitened);
   std::vector<DrawExtension> extensions;
@@ -256,6 +257,7 @@ DrawGradient JointDraws::gradient_of(const DrawExtension& at, const Matrix& solv
       (at.bound_hazard.array() == 0.0)
           .select(0.0, (1.0 - uniforms.array()) * (0.5 * (at.zeta.array().square() - at.bound.array().square())).exp());
 
+  const Matrix prior = gp_.trend_weights().size() > 0 ? gp_.prior_mean_x_gradients(at.rows) : Matrix();
   Matrix dzeta(n, s);
   for (Eigen::Index j = 0; j < d; ++j) {
     const Matrix& data = over_data[static_cast<std::size_t>(j)];
@@ -270,6 +272,7 @@ DrawGradient JointDraws::gradient_of(const DrawExtension& at, const Matrix& solv
     const Matrix dcorner = factor_derivative(at.corner, symmetric);
 
     Matrix dcentre = data.col(0).transpose().replicate(n, 1);
+    if (prior.size() > 0) dcentre.rowwise() += prior.row(j);
     if (m > 0) dcentre.noalias() += zeta_.topRows(n) * dabove;
     for (int k = 0; k <= s; ++k) {
       for (int i = 0; i < std::min(k, s); ++i) {

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "bapi/base/error.h"
+#include "bapi/gp/trend_prior.h"
+#include "bapi/math/constants.h"
 
 namespace bapi {
 namespace {
-
-constexpr double kLogTwoPi = 1.8378770664093454836;
 
 // Rows in an order in which equal x stand together, so that correlations over x are computed once per pair of points.
 std::vector<Eigen::Index> by_point(const Rows& rows) {
@@ -26,6 +26,8 @@ std::vector<Eigen::Index> by_point(const Rows& rows) {
   });
   return order;
 }
+
+}  // namespace
 
 // The time kernel's share of the work: values for columns of the covariance, and the sums of weights from which the
 // derivatives in its parameters follow. Where the kernel depends on the sum or the difference of two epochs alone, both
@@ -83,8 +85,6 @@ class TimePart {
   Vector sums_;                 // of weights, per entry of the table or per parameter
 };
 
-}  // namespace
-
 Vector log_parameters(const GpParameters& parameters) {
   std::vector<double> values{parameters.kernel.amplitude};
   for (const double length : parameters.kernel.space.lengthscales) values.push_back(length);
@@ -113,7 +113,8 @@ GpParameters with_log_parameters(const GpParameters& structure, const Vector& lo
 // "Hyperparameters" of docs/method.md. With C = K + noise I = L L^T, a = C^-1 (y - m) and theta any parameter,
 //   log p(y) = -(y - m)^T a / 2 - log det L - n log(2 pi) / 2,   d log p / d theta = tr((a a^T - C^-1) dC / d theta)
 //   / 2.
-// The mean's coefficient maximises the likelihood, so its own change does not matter. W = a a^T - C^-1 is symmetric:
+// The mean's coefficient maximises the likelihood, and the weights of trends their posterior density, which is added:
+// their own change does not matter. W = a a^T - C^-1 is symmetric:
 // one sweep over the columns of its lower half, the diagonal halved, meets every entry of W once, and the factors of dC
 // are shared. In logs: d/d log amplitude = amplitude kx kt, d/d log own = own 1[same group] kt, d/d log length_k =
 // amplitude kt g (difference_k / length_k)^2 with g the factor of the space kernel, and (amplitude kx + own) d kt for
@@ -133,6 +134,7 @@ class LogLikelihood::Workspace {
     y_.resize(n);
     for (Eigen::Index i = 0; i < n; ++i) y_(i) = y(order_[i]);
     basis_ = mean_basis(rows_, prior.shape);
+    trends_ = trend_columns(rows_, prior.trends);
     number_points();
     factor_.resize(n, n);
     inverse_.resize(n, n);
@@ -217,15 +219,23 @@ class LogLikelihood::Workspace {
     Vector residual = y_;
     const auto lower = factor_.triangularView<Eigen::Lower>();
     if (n > 0) lower.solveInPlace(residual);
+    double log_prior = 0.0;  // of the weights of the trends
+    Vector basis = basis_;
+    if (n > 0 && (prior_.coefficient != 0.0 || trends_.cols() > 0)) lower.solveInPlace(basis);
+    if (trends_.cols() > 0) {
+      Matrix trends = trends_;
+      if (n > 0) lower.solveInPlace(trends);
+      Detrended part = without_trends(residual, trends, basis, prior_);
+      residual = std::move(part.rest);
+      log_prior = trend_log_prior(part.weights, prior_.trend_sd);
+    }
     if (prior_.coefficient != 0.0) {
-      Vector basis = basis_;
-      if (n > 0) lower.solveInPlace(basis);
       const double norm = basis.squaredNorm();
       const double m = prior_.coefficient.value_or(norm > 0.0 ? basis.dot(residual) / norm : 0.0);
       residual -= m * basis;
     }
     const double value = -0.5 * residual.squaredNorm() - factor_.diagonal().array().log().sum() -
-                         0.5 * static_cast<double>(n) * kLogTwoPi;
+                         0.5 * static_cast<double>(n) * kLogTwoPi + log_prior;
     alpha_ = std::move(residual);
     if (n > 0) factor_.transpose().triangularView<Eigen::Upper>().solveInPlace(alpha_);
     return value;
@@ -307,6 +317,7 @@ class LogLikelihood::Workspace {
   TimePart time_;
   Vector y_;
   Vector basis_;
+  Matrix trends_;                    // their values, one column each
   Matrix points_;                    // distinct x
   std::vector<Eigen::Index> point_;  // of each row; non-decreasing
   bool one_row_per_point_ = false;

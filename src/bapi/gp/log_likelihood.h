@@ -17,7 +17,8 @@ GpParameters with_log_parameters(const GpParameters& structure, const Vector& lo
 //
 // With W = a a^T - (K + noise I)^-1 the derivative in each of them is sum_ij W_ij dK_ij / 2, and the matrices dK share
 // their factors: one sweep over the lower half of W serves all. A generalised-least-squares mean is solved anew each
-// time; the gradient stays right because the likelihood is at its maximum in the mean.
+// time; the gradient stays right because the likelihood is at its maximum in the mean. So are the weights of trends,
+// whose log prior is added.
 class LogLikelihood {
  public:
   // All rows are values. `structure` says which kernel and whether the own term is on; its numbers do not matter.

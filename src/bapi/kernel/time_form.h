@@ -25,7 +25,7 @@ struct TimeParameter {
 enum class TimeArgument { sum, difference };
 
 // The formulas of one kind of time kernel: values, derivatives in time and in the logs of the parameters. A new kind is
-// a file that implements this, and its line in time_kernel.h.
+// a file that implements this, and its lines in time_kernel.h.
 class TimeForm {
  public:
   virtual ~TimeForm() = default;
@@ -75,10 +75,5 @@ class TimeForm {
   // ... and the derivatives from these sums: a factor that all have in common may wait until here.
   virtual Vector derivatives(const TimeKernel& kernel, const Vector& sums) const;
 };
-
-const TimeForm& exponential_decay_form();
-const TimeForm& rbf_form();
-const TimeForm& linear_form();
-const TimeForm& constant_form();
 
 }  // namespace bapi

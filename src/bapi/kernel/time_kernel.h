@@ -17,6 +17,12 @@ enum class TimeKind {
   constant            // 1: the covariance does not depend on the epoch
 };
 
+// Their formulas, a file each.
+const TimeForm& exponential_decay_form();
+const TimeForm& rbf_form();
+const TimeForm& linear_form();
+const TimeForm& constant_form();
+
 // The formulas of a kind. A new one has its line here, and its parameters below.
 inline const TimeForm& form_of(TimeKind kind) {
   switch (kind) {

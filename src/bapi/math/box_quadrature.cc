@@ -7,13 +7,13 @@
 #include <numbers>
 
 #include "bapi/base/error.h"
+#include "bapi/math/constants.h"
 #include "bapi/math/normal.h"
 
 namespace bapi {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kNodes = 24;
 
 // Beyond this drop of the log-integrand on either side of its mode, what is left is below 1e-15 of the whole.

@@ -7,12 +7,12 @@
 #include <numbers>
 
 #include "bapi/base/normal_guess.h"
+#include "bapi/math/constants.h"
 
 namespace bapi {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSqrtHalf = 0.70710678118654752440;
 constexpr double kSqrtTwoOverPi = 0.79788456080286535588;
 constexpr double kInvSqrtPi = 0.56418958354775628695;

@@ -13,14 +13,13 @@
 
 #include "bapi/base/error.h"
 #include "bapi/math/box_quadrature.h"
+#include "bapi/math/constants.h"
 #include "bapi/math/normal.h"
 #include "bapi/math/quasi_random.h"
 
 namespace bapi {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 int dimension(const TruncatedNormal& distribution) { return static_cast<int>(distribution.mean.size()); }
 

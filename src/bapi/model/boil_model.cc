@@ -75,12 +75,11 @@ struct Source {
   Vector x;
   std::vector<double> values = {};
   Cost cost = 0.0;
-  bool failed = false;
 };
 
 // Values raised to where clipping lets them stand and, if there are negative ones, made to begin at 0: the weights
 // would turn losses around.
-std::vector<Source> sources_of(const std::vector<LearningCurve>& curves, Epoch max_epoch) {
+std::vector<Source> sources_of(const std::vector<LearningCurve>& curves) {
   std::vector<double> all;
   for (const LearningCurve& curve : curves) all.insert(all.end(), curve.values.begin(), curve.values.end());
   check(!all.empty(), "boil: there is nothing to learn from yet");
@@ -90,11 +89,9 @@ std::vector<Source> sources_of(const std::vector<LearningCurve>& curves, Epoch m
   const double origin = std::min(0.0, lowest);
   std::vector<Source> sources;
   for (const LearningCurve& curve : curves) {
-    if (curve.fate == CurveFate::running) continue;
-    const bool failed = curve.fate == CurveFate::failed;
-    Source source{.x = curve.x, .cost = curve.cost, .failed = failed};
-    for (const double value : curve.values) source.values.push_back(std::max(value, level) - origin);
-    if (failed) source.values.assign(static_cast<std::size_t>(max_epoch), lowest - origin);
+    if (curve.fate == CurveFate::running || curve.values.empty()) continue;
+    Source source{.x = curve.x, .cost = curve.full_cost()};
+    for (const double value : curve.dense()) source.values.push_back(std::max(value, level) - origin);
     sources.push_back(std::move(source));
   }
   return sources;
@@ -198,7 +195,7 @@ int virtual_points(double t, const BoilModelOptions& options) {
 }
 
 BoilData boil_data(const std::vector<LearningCurve>& curves, CurveEpochs range, const BoilModelOptions& options) {
-  std::vector<Source> sources = sources_of(curves, range.max);
+  std::vector<Source> sources = sources_of(curves);
   thin(sources, options.max_rows);
   const int room = options.max_rows / static_cast<int>(sources.size()) - 1;
   const Eigen::Index d = curves.front().x.size();
@@ -209,11 +206,11 @@ BoilData boil_data(const std::vector<LearningCurve>& curves, CurveEpochs range, 
   std::vector<double> costs;
   for (Source& source : sources) {
     const auto last = static_cast<Epoch>(source.values.size());
-    const int more = source.failed ? 0 : std::min(room, virtual_points(scaled_epoch(range, last), options));
+    const int more = std::min(room, virtual_points(scaled_epoch(range, last), options));
     data.values.push_back(std::move(source.values));
     for (const Epoch length : choose_lengths(seen, source.x, last, range, more)) {
       data.curves.push_back(std::span<const double>(data.values.back()).first(static_cast<std::size_t>(length)));
-      costs.push_back(source.failed ? std::numeric_limits<double>::quiet_NaN() : source.cost * length / last);
+      costs.push_back(source.cost * length / last);
     }
   }
   data.x = seen.rows().x;
@@ -248,19 +245,15 @@ BoilLikelihood boil_likelihood(const BoilData& data, const BoilParameters& param
 
 ScaledCost fit_scaled_cost(const BoilData& data) {
   const Eigen::Index d = data.x.cols();
-  std::vector<Eigen::Index> known;
-  for (Eigen::Index i = 0; i < data.costs.size(); ++i) {
-    if (std::isfinite(data.costs[i])) known.push_back(i);
-  }
   ScaledCost result{.slope = Vector::Zero(d + 1), .constant = 0.0};
-  if (known.empty()) return result;
-  const Vector costs = data.costs(known);
+  const Vector& costs = data.costs;
+  if (costs.size() == 0) return result;
   const double low = costs.minCoeff();
   const double width = costs.maxCoeff() - low;
   if (!(width > 0.0)) return result;
-  Matrix design(std::ssize(known), d + 2);
-  design.leftCols(d) = data.x(known, Eigen::all);
-  design.col(d) = data.t(known);
+  Matrix design(costs.size(), d + 2);
+  design.leftCols(d) = data.x;
+  design.col(d) = data.t;
   design.col(d + 1).setOnes();
   const Vector scaled = (costs.array() - low) / width;
   const Vector solution = design.completeOrthogonalDecomposition().solve(scaled);

@@ -29,7 +29,7 @@ struct BoilData {
   Matrix x;                                     // n x d, encoded
   Vector t;                                     // n, epochs scaled to [0, 1]
   std::vector<std::span<const double>> curves;  // n, values made to begin at 0 if there are negative ones
-  Vector costs;                                 // n; virtual points cost their share of the epochs; NaN for failures
+  Vector costs;                                 // n; virtual points cost their share of the epochs
   Epoch max_epoch = 1;
 
   std::vector<std::vector<double>> values = {};  // what the curves are parts of
@@ -47,8 +47,8 @@ double scaled_epoch(const CurveEpochs& range, Epoch epoch);
 // How many virtual points a curve up to the scaled epoch t may have.
 int virtual_points(double t, const BoilModelOptions& options);
 
-// Rows of all curves, none of which is being trained; at least one has a value. Failures count as full runs at the
-// lowest value. The virtual points of a curve are, one by one, the epochs at which the model is least certain of this
+// Rows of all curves that have a value and are not being trained; there is at least one. Failed ones count as far as
+// they got. The virtual points of a curve are, one by one, the epochs at which the model is least certain of this
 // configuration. (With at most 300 rows the covariance is never too ill-conditioned for one more: its eigenvalues lie
 // between the noise and the number of rows.)
 BoilData boil_data(const std::vector<LearningCurve>& curves, CurveEpochs range, const BoilModelOptions& options);

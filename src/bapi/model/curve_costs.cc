@@ -31,7 +31,7 @@ CostData curve_costs(const std::vector<LearningCurve>& curves, Eigen::Index dim,
       data.groups.push_back(curve->id);
     };
     if (curve->last_epoch() > 1) add(1, curve->first_epoch_cost);
-    add(curve->last_epoch(), curve->cost);
+    add(curve->last_epoch(), curve->full_cost());
   }
   data.x.resize(std::ssize(rows), dim);
   data.costs.resize(std::ssize(rows));

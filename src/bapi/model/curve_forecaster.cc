@@ -74,6 +74,8 @@ CurveForecaster::CurveForecaster(const CurveData& data, const CurveForecasterOpt
     curve.x = scaled(data.x.row(static_cast<Eigen::Index>(i)).transpose());
     curves.push_back(std::move(curve));
   }
+  require(std::any_of(curves.begin(), curves.end(), [](const LearningCurve& curve) { return !curve.values.empty(); }),
+          "no curve begins with a finite value: there is nothing to learn from");
   Rng stream = Rng(options.seed).fork("curve model");
   model_ = CurveModel::fit(curves, {.min = 1, .max = max_epoch_}, options.model, stream);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "bapi/base/error.h"
 
@@ -28,13 +29,21 @@ double typical_fluctuation(const std::vector<LearningCurve>& all, const Response
   curves.resize((curves.size() + 1) / 2);
   std::vector<double> each;
   for (const Ranked& ranked : curves) {
-    const std::vector<double>& raw = ranked.curve->values;
+    const std::vector<double> raw = ranked.curve->dense();
     Vector values(std::ssize(raw));
     for (std::size_t i = 0; i < raw.size(); ++i) values[static_cast<Eigen::Index>(i)] = scale.apply(raw[i]);
     const double found = bapi::fluctuation(values).value_or(0.0);
     if (std::isfinite(found)) each.push_back(found);
   }
   return each.empty() ? 0.0 : median(std::move(each));
+}
+
+// Standardised: the best of what the curves have reached.
+double best_reached(const std::vector<CurveSource>& sources, const Response& response, CurveValue counts) {
+  if (counts == CurveValue::best) return response.y.maxCoeff();
+  double best = -std::numeric_limits<double>::infinity();
+  for (const CurveSource& source : sources) best = std::max(best, response.scale.apply(source.last_value()));
+  return std::isfinite(best) ? best : response.y.maxCoeff();
 }
 
 }  // namespace
@@ -44,12 +53,12 @@ CurveModel CurveModel::fit(const std::vector<LearningCurve>& curves,
                            const CurveModelOptions& options,
                            Rng& rng) {
   check(!curves.empty(), "curve model: there is nothing to learn from yet");
-  FittedCurves fitted =
-      curve_surrogate(options.surrogate).fit(curve_sources(curves, options.response, epochs.max), epochs, options, rng);
+  const std::vector<CurveSource> sources = curve_sources(curves, options.response, epochs.max);
+  FittedCurves fitted = curve_surrogate(options.surrogate).fit(sources, epochs, options, rng);
   const Vector& y = fitted.response.y;
   return {.surrogate = std::move(fitted.surrogate),
           .scale = fitted.response.scale,
-          .best = y.maxCoeff(),
+          .best = best_reached(sources, fitted.response, options.counts),
           .range = std::max(1e-12, y.maxCoeff() - clip_level(y)),
           .fluctuation = typical_fluctuation(curves, fitted.response.scale)};
 }

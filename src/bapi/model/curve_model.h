@@ -11,11 +11,11 @@ namespace bapi {
 struct CurveModel {
   std::shared_ptr<const CurveSurrogate> surrogate;  // of standardised values
   ResponseScale scale;                              // of the values (to be maximised)
-  double best = 0.0;                                // best observed value, standardised
+  double best = 0.0;                                // of what the curves have reached, standardised
   double range = 1.0;                               // of the observed values, bad ones clipped, standardised
   double fluctuation = 0;  // variance of a standardised value about the course of its curve, in the better curves
 
-  // Deterministic given the stream. Requires at least one curve that has a value or failed.
+  // Deterministic given the stream. Requires at least one curve that has a value.
   static CurveModel fit(const std::vector<LearningCurve>& curves,
                         CurveEpochs epochs,
                         const CurveModelOptions& options,

@@ -8,17 +8,9 @@ namespace bapi {
 namespace {
 
 CurveResponse response_of(const LearningCurve& curve, ResponseKind kind, Epoch max_epoch) {
-  std::vector<Epoch> epochs(curve.values.size());
-  std::iota(epochs.begin(), epochs.end(), 1);
   const Vector scores = Eigen::Map<const Vector>(curve.values.data(), std::ssize(curve.values));
   const CurveEnd end = curve.fate == CurveFate::ended ? CurveEnd::ended : CurveEnd::open;
-  CurveResponse response = curve_response(epochs, scores, kind, end, max_epoch);
-  if (curve.fate != CurveFate::failed) return response;
-  if (!response.epochs.empty() && response.epochs.back() == max_epoch) return response;
-  response.epochs.push_back(max_epoch);
-  response.values.conservativeResize(response.values.size() + 1);
-  response.values[response.values.size() - 1] = -std::numeric_limits<double>::infinity();
-  return response;
+  return curve_response(curve.epochs(), scores, kind, end, max_epoch);
 }
 
 // The last point, and going back every point whose epoch is at most half of the one kept before.
@@ -44,6 +36,7 @@ std::vector<CurveSource> curve_sources(const std::vector<LearningCurve>& curves,
                                        Epoch max_epoch) {
   std::vector<CurveSource> sources;
   for (const LearningCurve& curve : curves) {
+    if (curve.values.empty()) continue;
     sources.push_back({.id = curve.id, .x = curve.x, .response = response_of(curve, response, max_epoch)});
   }
   return sources;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bapi/gp/exact_gp.h"
 #include "bapi/gp/response.h"
 #include "bapi/gp/slope_constraint.h"
 #include "bapi/kernel/time_kernel.h"
@@ -18,6 +19,9 @@ enum class PointRule {
   last,    // the last epoch only
 };
 
+// What a curve has reached so far.
+enum class CurveValue { best, last };
+
 struct CurveModelOptions {
   std::string_view surrogate = "gp";  // see curve_surrogates()
 
@@ -26,8 +30,12 @@ struct CurveModelOptions {
   bool clip = true;  // values below median - 2 (best - median) are raised to it
   bool warp = true;  // values count by the log of their distance from the best
   ResponseKind response = ResponseKind::running_maximum;
+  CurveValue counts = CurveValue::best;
   PointRule points = PointRule::rungs;
   Monotonicity monotone = Monotonicity::on;  // of forecasts and stops
+
+  // Functions that the curves may follow: what was learned elsewhere, see earlier_trend.h.
+  Trends trends = {};
 
   // Beyond this many rows the curves with the worst values keep only their last point, then the worst are left out.
   int max_rows = 800;
@@ -46,8 +54,7 @@ struct CurveSource {
   double last_value() const { return response.values[response.values.size() - 1]; }
 };
 
-// The responses of all curves. A failed curve counts as it is up to its last epoch, and as minus infinity at the last
-// epoch of all: clipping makes this the worst value that it lets stand.
+// The responses of all curves that have a value. A failed curve counts as far as it got; see FailureModel for the rest.
 std::vector<CurveSource> curve_sources(const std::vector<LearningCurve>& curves,
                                        ResponseKind response,
                                        Epoch max_epoch);

@@ -4,6 +4,8 @@
 
 namespace bapi {
 
+FitCurves fit_gp_curves;  // gp_curves.cc: exact Gaussian process over configurations and time, curves that do not fall
+
 const std::vector<CurveSurrogateKind>& curve_surrogates() {
   static const std::vector<CurveSurrogateKind> kinds = {{.name = "gp", .fit = fit_gp_curves}};
   return kinds;

@@ -26,7 +26,7 @@ struct GaussianCurves {
 };
 
 // A model of standardised learning curves. To add one: a file that implements this class and a function that fits it,
-// and a line in curve_surrogates().
+// and its lines in curve_surrogate.cc.
 class CurveSurrogate : public Surrogate {
  public:
   // The same with more data: each row in turn at its expected value. Running trainings stand where the model expects
@@ -51,9 +51,14 @@ struct FittedCurves {
   Response response;  // of its rows
 };
 
+using FitCurves = FittedCurves(std::vector<CurveSource> curves,
+                               CurveEpochs epochs,
+                               const CurveModelOptions& options,
+                               Rng& rng);
+
 struct CurveSurrogateKind {
   std::string_view name;
-  FittedCurves (*fit)(std::vector<CurveSource> curves, CurveEpochs epochs, const CurveModelOptions& options, Rng& rng);
+  FitCurves* fit;
 };
 
 // All kinds, the usual one first.
@@ -61,11 +66,5 @@ const std::vector<CurveSurrogateKind>& curve_surrogates();
 
 // LogicError for an unknown name.
 const CurveSurrogateKind& curve_surrogate(std::string_view name);
-
-// Exact Gaussian process over configurations and time, curves that do not fall.
-FittedCurves fit_gp_curves(std::vector<CurveSource> curves,
-                           CurveEpochs epochs,
-                           const CurveModelOptions& options,
-                           Rng& rng);
 
 }  // namespace bapi

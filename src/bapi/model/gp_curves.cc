@@ -66,6 +66,8 @@ GpParameters structure(TimeKind time, const CurveModelOptions& options, Eigen::I
   return parameters;
 }
 
+PriorMean mean_of(const CurveModelOptions& options) { return {.trends = options.trends}; }
+
 struct FittedKernel {
   GpParameters parameters;
   FitSummary summary;
@@ -75,9 +77,10 @@ FittedKernel fit_kernel(const Rows& rows,
                         const Vector& y,
                         TimeKind time,
                         const CurveModelOptions& options,
-                        const FitOptions& fit_options,
+                        FitOptions fit_options,
                         const Rng& rng) {
   Rng stream = rng.fork("curves", static_cast<std::uint64_t>(time));
+  fit_options.mean = mean_of(options);
   const FitResult result = fit(rows, y, structure(time, options, rows.dim()), fit_options, stream);
   return {result.gp.parameters(), result.summary};
 }
@@ -157,9 +160,10 @@ FittedCurves fit_gp_curves(std::vector<CurveSource> curves,
 
   const CurveRows data = kept_rows(curves, epochs.max);
   Response response = response_of(curves, data.values, options);
-  const FittedKernel kernel =
+  FittedKernel kernel =
       first ? refined_kernel(data, response.y, *first, options, rng) : best_kernel(data, response.y, options, {}, rng);
-  ExactGp gp(data.rows, response.y, kernel.parameters);
+  ExactGp gp(data.rows, response.y, kernel.parameters, mean_of(options));
+  kernel.summary.trend_weights = gp.trend_weights();  // those of all rows
   SlopeConstraint slopes = slope_constraint(gp, epochs.min, {.monotone = options.monotone});
   return {.surrogate = std::make_unique<GpCurves>(std::move(gp), std::move(slopes), kernel.summary),
           .response = std::move(response)};

@@ -13,7 +13,7 @@ enum class CurveFate {
   open,     // it may be continued
   running,  // it is being continued
   ended,    // nothing more is to come: its last value stands for the last epoch
-  failed,   // the training broke down
+  failed,   // the training broke down: nothing is known beyond its last value
 };
 
 // No training is planned to end before `min`, none goes beyond `max`.
@@ -26,13 +26,17 @@ struct CurveEpochs {
 struct LearningCurve {
   CurveId id = 0;
   Vector x;                         // in the unit cube
-  std::vector<double> values = {};  // of epochs 1, 2, ...; finite, to be maximised
+  std::vector<double> values = {};  // of epochs 1, 2, ... but for `gaps`; finite, to be maximised
+  std::vector<Epoch> gaps = {};     // epochs without a value, ascending, all before the last that has one
   CurveFate fate = CurveFate::open;
-  Cost first_epoch_cost = 0.0;
-  Cost cost = 0.0;  // of all epochs
+  Cost first_epoch_cost = 0.0;  // 0: not known
+  Cost cost = 0.0;              // of all epochs that have a value
 
-  Epoch last_epoch() const { return static_cast<Epoch>(values.size()); }
-  double best() const;  // -infinity if there is no value
+  Epoch last_epoch() const { return static_cast<Epoch>(values.size() + gaps.size()); }
+  std::vector<Epoch> epochs() const;  // of the values
+  std::vector<double> dense() const;  // of epochs 1, 2, ..., `gaps` bridged by straight lines
+  Cost full_cost() const;             // of epochs 1, 2, ..., `gaps` at the mean of the others
+  double best() const;                // -infinity if there is no value
 };
 
 // A training that has been decided on and has not ended.

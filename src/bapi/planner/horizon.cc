@@ -104,8 +104,7 @@ class Planner {
         bool worth_it = run.until > run.from;  // else it is finished, and nothing is to gain
         if (worth_it && run.cost > horizon.budget_left) {
           too_expensive = true;
-          const bool may_shorten = horizon.runs.empty() && options_.unaffordable == Unaffordable::shorten;
-          if (!may_shorten) return HorizonEnd::budget_spent;
+          if (!horizon.runs.empty()) return HorizonEnd::budget_spent;
           worth_it = shorten(run, horizon.budget_left);
         }
         close(option);
@@ -117,6 +116,13 @@ class Planner {
       }
     }
     return too_expensive ? HorizonEnd::budget_spent : HorizonEnd::nothing_left;
+  }
+
+  Vector log_success(const Matrix& points) const {
+    Vector logs = Vector::Zero(points.cols());
+    Matrix unused;
+    if (problem_.log_success) problem_.log_success(points, logs, unused);
+    return logs;
   }
 
   // It is not looked at again: planned, finished, or more than the budget pays.
@@ -153,7 +159,8 @@ class Planner {
   std::vector<Option> listed_options(const std::vector<Option>& new_options) {
     if (problem_.candidates.empty()) return {};
     if (listed_.empty()) listed_ = batch_.prepare(listed_rows());
-    const Vector rough = batch_.objective(listed_, options_.screen_draws);
+    if (listed_success_.size() == 0) listed_success_ = log_success(listed_points());
+    const Vector rough = batch_.objective(listed_, options_.screen_draws) + listed_success_;
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < open_.size(); ++i) {
       if (open_[i]) order.push_back(i);
@@ -173,7 +180,10 @@ class Planner {
       if (finalists.size() == kFinalists || options.back().score < to_beat) continue;
       finalists.push_back(rows_at(candidate.x, candidate.group, problem_.max_epoch));
     }
-    const Vector scores = batch_.objective(finalists);
+    Vector scores = batch_.objective(finalists);
+    for (std::size_t i = 0; i < finalists.size(); ++i) {
+      scores[static_cast<Eigen::Index>(i)] += listed_success_[options[i].candidate];
+    }
     double behind = new_options.empty() ? std::numeric_limits<double>::infinity() : new_options[0].score;
     if (scores.size() > 0) behind = std::min(behind, scores.minCoeff());
     for (std::size_t i = 0; i < options.size(); ++i) {
@@ -185,7 +195,15 @@ class Planner {
 
   double rough_score(const Option& option) const {
     const std::vector<Rows> rows = {rows_at(option.x, option.group, problem_.max_epoch)};
-    return batch_.objective(rows, options_.screen_draws)[0];
+    return batch_.objective(rows, options_.screen_draws)[0] + log_success(option.x)[0];
+  }
+
+  Matrix listed_points() const {
+    Matrix points(problem_.model.rows().dim(), std::ssize(problem_.candidates));
+    for (std::size_t i = 0; i < problem_.candidates.size(); ++i) {
+      points.col(static_cast<Eigen::Index>(i)) = problem_.candidates[i].x;
+    }
+    return points;
   }
 
   std::vector<Rows> listed_rows() const {
@@ -201,7 +219,8 @@ class Planner {
   void prepare_screen() {
     const Matrix all = new_points();
     if (all.cols() == 0) return;
-    const Vector scores = batch_.objective(batch_.prepare_values(values_of(all, kScreenCurve)), options_.screen_draws);
+    const Vector scores =
+        batch_.objective(batch_.prepare_values(values_of(all, kScreenCurve)), options_.screen_draws) + log_success(all);
     std::vector<Eigen::Index> order(static_cast<std::size_t>(all.cols()));
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](Eigen::Index a, Eigen::Index b) { return scores[a] > scores[b]; });
@@ -254,7 +273,7 @@ class Planner {
       values = std::move(at.values);
       gradients = std::move(at.gradients);
     };
-    const SearchObjective objective{
+    const SearchObjective gain{
         .screen = [&](const Matrix&) { return screen_scores(); },
         .score = [&](const Matrix& points) { return batch_.objective(rows_of(points, group)); },
         .ascend =
@@ -266,6 +285,7 @@ class Planner {
               const PreparedValues at = batch_.prepare_values(values_of(points, group));
               tell(batch_.objective_gradients(at, options_.screen_draws), values, gradients);
             }};
+    const SearchObjective objective = times(gain, problem_.log_success, screen_.rows());
     const std::vector<ScoredPoint> found = search_among(objective, screen_, problem_.decode, options_.search);
     std::vector<Option> options;
     for (const ScoredPoint& point : found) {
@@ -345,7 +365,7 @@ class Planner {
     const Moments moments = posterior.predict(row);
     run.mean = moments.mean[0];
     run.sd = std::sqrt(moments.variance[0]);
-    run.log_improvement = log_constrained_improvement(posterior, row, problem_.best);
+    run.log_improvement = log_constrained_improvement(posterior, row, problem_.best) + log_success(run.x)[0];
     // A run that costs nothing would be worth any improvement; the smallest number keeps the order finite.
     run.log_improvement_per_cost = run.log_improvement - std::log(std::max(run.cost, 1e-300));
   }
@@ -364,6 +384,7 @@ class Planner {
   BatchImprovement batch_;
   std::vector<bool> open_;
   BatchImprovement::Prepared listed_;
+  Vector listed_success_;        // of all candidates
   std::vector<Vector> planned_;  // new configurations among the runs
   Matrix screen_;                // d x points
   PreparedValues screened_;

@@ -42,16 +42,14 @@ struct HorizonProblem {
   NewPoints new_points = NewPoints::from_cube;
   Decoder decode = {};  // x -> nearest valid x; empty if every x is valid
 
+  // Log probabilities that points (as columns) are trained without failing, with gradients: a factor of every
+  // improvement (q-UCB and q-PI, which are not planned by their logarithms, are lowered by it). Empty: all are.
+  BatchObjective log_success = {};
+
   // Configurations that are not new any more, whether or not they are candidates.
   std::vector<Vector> taken = {};
 
   void validate() const;
-};
-
-// What to do with the first point when it costs more than the budget.
-enum class Unaffordable {
-  stop,     // the horizon stays empty
-  shorten,  // as many epochs as the budget pays; if these are too few, the next best point
 };
 
 struct HorizonOptions {
@@ -70,7 +68,6 @@ struct HorizonOptions {
   int ascent_draws = 48;
 
   double value_jitter = 1e-8;  // relative to the amplitude, see JointDraws
-  Unaffordable unaffordable = Unaffordable::shorten;
 
   void validate() const;
 };
@@ -86,7 +83,7 @@ struct PlannedRun {
   double score = 0.0;  // of the acquisition when it was chosen: by default what it adds to the runs before it
   double mean = 0.0;   // predicted at `until`, standardised
   double sd = 0.0;
-  double log_improvement = 0.0;           // log EI at `until`
+  double log_improvement = 0.0;           // log EI at `until`, times the probability of success
   double log_improvement_per_cost = 0.0;  // less log cost
 };
 
@@ -110,9 +107,10 @@ struct Horizon {
 };
 
 // The runs that together promise most within the budget, and which of them to start. Points are added greedily by
-// q-EI at the last epoch, each with its conservative stop and its incremental cost, while they are affordable; the one
-// with the largest expected improvement per cost at its stop is chosen. `slopes` is the constraint on the model's
-// curves.
+// q-EI at the last epoch times the probability of success, each with its conservative stop and its incremental cost,
+// while they are affordable. If the budget does not pay for the first one, it gets as many epochs as it does pay, or,
+// if these are too few, the next best takes its place. The one with the largest expected improvement per cost at its
+// stop is chosen. `slopes` is the constraint on the model's curves.
 Horizon plan_horizon(const HorizonProblem& problem,
                      const HorizonOptions& options,
                      const SlopeConstraint& slopes,

@@ -4,8 +4,8 @@
 
 #include "bapi/base/error.h"
 #include "bapi/policy/fresh.h"
-#include "bapi/policy/option_table.h"
 #include "bapi/policy/rungs.h"
+#include "bapi/policy/shared_options.h"
 
 namespace bapi {
 namespace {
@@ -44,21 +44,6 @@ Resume promote(const Promotion& promotion, const std::vector<Epoch>& rungs, Rule
               .standing = RungStanding{.rung = promotion.rung, .rank = promotion.rank, .reached = promotion.reached}}};
 }
 
-const OptionTable<HalvingOptions>& table() {
-  static const auto all =
-      OptionTable<HalvingOptions>()
-          .integer(
-              "eta", [](HalvingOptions & o) -> auto& { return o.eta; }, 2, 10, "one in eta continues at each rung")
-          .integer_or(
-              "min_epochs",
-              [](HalvingOptions & o) -> auto& { return o.min_epoch; },
-              "epochs.min",
-              1,
-              kUnbounded,
-              "epochs of the lowest rung");
-  return all;
-}
-
 }  // namespace
 
 std::vector<Epoch> asha_rungs(Epoch min_epoch, Epoch max_epoch, int eta) {
@@ -71,11 +56,11 @@ std::vector<Epoch> asha_rungs(Epoch min_epoch, Epoch max_epoch, int eta) {
 
 PolicyInfo Asha::info() {
   return {.name = "asha",
-          .summary = "asynchronous successive halving: a trial in the top third of its rung continues at once",
-          .options = table().describe({})};
+          .summary = "successive halving that never waits for a rung, for many workers",
+          .options = halving_options().describe({})};
 }
 
-Asha::Asha(const PolicySpec& spec) : options_(table().read(spec, {})) {}
+Asha::Asha(const PolicySpec& spec) : options_(halving_options().read(spec, {})) {}
 
 Decision Asha::ask(const History& history, Rng&) {
   const EpochRange epochs = history.spec().epochs;

@@ -7,6 +7,7 @@
 #include "bapi/acquisition/target.h"
 #include "bapi/policy/forecasts.h"
 #include "bapi/policy/fresh.h"
+#include "bapi/policy/model_decision.h"
 #include "bapi/policy/new_configs.h"
 #include "bapi/policy/outlook.h"
 #include "bapi/policy/rungs.h"
@@ -14,42 +15,31 @@
 namespace bapi {
 namespace {
 
-// Paused trials, and new configurations that may improve on `target`.
-std::vector<Candidate> worth_considering(const Evidence& evidence,
-                                         const Surrogate& model,
-                                         double target,
-                                         const Rng& rng) {
-  std::vector<Candidate> candidates = paused_candidates(evidence);
-  Rng stream = rng.fork("new configurations");
-  std::vector<Candidate> fresh = new_configs(evidence, model, target, stream);
-  candidates.insert(candidates.end(), std::make_move_iterator(fresh.begin()), std::make_move_iterator(fresh.end()));
-  return candidates;
-}
-
 // One candidate with what training it is expected to bring and cost.
 struct Prospect {
   std::size_t candidate = 0;
   Epoch until = 0;  // how far the budget lets it go: the last epoch, or less when nothing can finish any more
   double mean = 0.0;
   double sd = 0.0;
-  Cost cost = 0.0;         // to `until`
-  double log_score = 0.0;  // once ranked
+  Cost cost = 0.0;           // to `until`
+  double log_success = 0.0;  // of the probability that it does not fail
+  double log_score = 0.0;    // once ranked
 };
 
 class Prospects {
  public:
-  Prospects(const History& history,
+  Prospects(const Evidence& evidence,
             const Models& models,
             const CurveSurrogate& curves,
             const std::vector<Candidate>& candidates,
             double fluctuation)
-      : history_(history), models_(models), curves_(curves), candidates_(candidates), fluctuation_(fluctuation) {
-    for (const Candidate& c : candidates_) paid_.push_back(history.spec().begins_after(c.done));
+      : evidence_(evidence), models_(models), curves_(curves), candidates_(candidates), fluctuation_(fluctuation) {
+    for (const Candidate& c : candidates_) paid_.push_back(evidence.spec().begins_after(c.done));
   }
 
   // What can still be trained to the last epoch; if nothing can, what can be trained at all.
   std::vector<Prospect> affordable(Cost remaining) const {
-    const Epoch max_epoch = history_.spec().epochs.max;
+    const Epoch max_epoch = evidence_.epochs().max;
     const std::vector<Epoch> last(candidates_.size(), max_epoch);
     const Vector to_finish = models_.cost.between(stacked(candidates_), paid_, last);
     std::vector<Epoch> until(candidates_.size(), 0);
@@ -82,7 +72,8 @@ class Prospects {
       paid.push_back(paid_[i]);
     }
     const Vector costs = models_.cost.between(stacked(candidates), paid, epochs);
-    const Moments moments = outlook(curves_, candidates, epochs, history_.spec().epochs.max, fluctuation_);
+    const Moments moments = outlook(curves_, candidates, epochs, evidence_.epochs().max, fluctuation_);
+    const Vector success = log_success(evidence_, candidates);
     std::vector<Prospect> prospects;
     for (std::size_t k = 0; k < chosen.size(); ++k) {
       const auto at = static_cast<Eigen::Index>(k);
@@ -90,12 +81,13 @@ class Prospects {
                            .until = epochs[k],
                            .mean = moments.mean[at],
                            .sd = std::sqrt(moments.variance[at]),
-                           .cost = costs[at]});
+                           .cost = costs[at],
+                           .log_success = success[at]});
     }
     return prospects;
   }
 
-  const History& history_;
+  const Evidence& evidence_;
   const Models& models_;
   const CurveSurrogate& curves_;
   const std::vector<Candidate>& candidates_;
@@ -108,18 +100,22 @@ double target_of(const std::vector<Prospect>& prospects, double best, Cost remai
   if (prospects.empty()) return best;
   Vector means(std::ssize(prospects));
   Vector sds(means.size());
+  Vector success(means.size());
   Cost cost = 0.0;
   for (std::size_t i = 0; i < prospects.size(); ++i) {
     means[static_cast<Eigen::Index>(i)] = prospects[i].mean;
     sds[static_cast<Eigen::Index>(i)] = prospects[i].sd;
+    success[static_cast<Eigen::Index>(i)] = std::exp(prospects[i].log_success);
     cost += prospects[i].cost;
   }
-  return reachable_value(means, sds, best, remaining * static_cast<double>(prospects.size()) / cost);
+  return reachable_value(means, sds, success, best, remaining * static_cast<double>(prospects.size()) / cost);
 }
 
-// By expected improvement over the target per cost, best first.
+// By expected improvement over the target per cost, times the probability of success; best first.
 void rank(std::vector<Prospect>& prospects, double target) {
-  for (Prospect& p : prospects) p.log_score = log_expected_improvement(p.mean, p.sd, target) - std::log(p.cost);
+  for (Prospect& p : prospects) {
+    p.log_score = log_expected_improvement(p.mean, p.sd, target) - std::log(p.cost) + p.log_success;
+  }
   std::stable_sort(prospects.begin(), prospects.end(), [](const Prospect& a, const Prospect& b) {
     return a.log_score > b.log_score;
   });
@@ -143,8 +139,7 @@ Reason reasons_for_rung(const Planning& planning,
   if (prospects.size() > 1) {
     why.rival = {.trial = candidates[prospects[1].candidate].trial, .log_score = prospects[1].log_score};
   }
-  // Without a value so far there is nothing to predict from: the model only knows what to keep away from.
-  if (!history.incumbent()) return why;
+  for (Note& note : notes_of_failures(planning.evidence(), chosen)) why.notes.push_back(std::move(note));
   // Told to the user is the wider band of the model, which comes true more often.
   const Rows end = Rows::of_curve(chosen.x, {best.until}, history.spec().epochs.max, chosen.group);
   const double model_sd = std::sqrt(curves.predict(end).variance[0]);
@@ -166,13 +161,10 @@ Reason reasons_for_rung(const Planning& planning,
 Bapi::Bapi(std::string name, BapiOptions options) : name_(std::move(name)), options_(std::move(options)) {}
 
 Decision Bapi::ask(const History& history, Rng& rng) {
-  const InitialDesign& design = options_.design;
-  if (design.unfinished(history)) return design.next(history);
-  const Evidence evidence(history);
-  if (evidence.curves().empty()) return history.open_segments() > 0 ? Decision(Wait{}) : design.next(history);
-  Rng stream = rng.fork("models");
-  const Models models = fit_models(evidence, options_.model, stream);
-  return train_to_next_rung(Planning(evidence, models, options_.plan), rng);
+  return decide_with_models(
+      history, options_.design, options_.model, rng, [&](const Evidence& evidence, const Models& models) {
+        return train_to_next_rung(Planning(evidence, models, options_.plan), rng);
+      });
 }
 
 Decision Bapi::train_to_next_rung(const Planning& planning, Rng& rng) const {
@@ -185,16 +177,16 @@ Decision Bapi::train_to_next_rung(const Planning& planning, Rng& rng) const {
   const Cost remaining = history.budget().remaining();
   const double noise = models.surrogate->noise();
   const double fluctuation = options_.reached == Reached::known ? std::min(models.fluctuation, noise) : noise;
-  std::vector<Candidate> candidates = worth_considering(evidence, *curves, models.best, rng);
+  std::vector<Candidate> candidates = paused_and_new(evidence, *curves, models.best, rng);
   if (candidates.empty()) return nothing_to_do(history, kPoolExhausted);
-  std::vector<Prospect> prospects = Prospects(history, models, *curves, candidates, fluctuation).affordable(remaining);
+  std::vector<Prospect> prospects = Prospects(evidence, models, *curves, candidates, fluctuation).affordable(remaining);
   double target = models.best;
   if (options_.target == BapiTarget::reachable) {
     target = target_of(prospects, models.best, remaining);
     // The first search of the space showed how far the budget may lead; the second looks for what leads there.
     if (target > models.best && history.spec().pool.empty()) {
-      candidates = worth_considering(evidence, *curves, target, rng);
-      prospects = Prospects(history, models, *curves, candidates, fluctuation).affordable(remaining);
+      candidates = paused_and_new(evidence, *curves, target, rng);
+      prospects = Prospects(evidence, models, *curves, candidates, fluctuation).affordable(remaining);
     }
   }
   if (prospects.empty()) return nothing_to_do(history, kNoEpochPayable);

@@ -4,6 +4,7 @@
 #include "bapi/policy/bapi.h"
 #include "bapi/policy/option_table.h"
 #include "bapi/policy/paper_plan.h"
+#include "bapi/policy/shared_options.h"
 
 namespace bapi {
 namespace {
@@ -40,11 +41,11 @@ BapiOptions preset(const std::string& name) {
 }
 
 std::string summary_of(const std::string& name) {
-  if (name == "bapi") return "plans with the remaining budget, re-decides at every rung among new and paused runs";
-  if (name == "bapi-4") return "the paper's loop: greedy horizon of 4, conservative stops, early termination";
-  if (name == "bapi-8") return "the paper's loop with a horizon of 8";
-  if (name == "bapi-4-l") return "the paper's loop, only the last point of each curve as data";
-  return "the paper's loop without the monotonicity constraint";
+  if (name == "bapi") return "trains what should improve most per unit of cost (the default)";
+  if (name == "bapi-4") return "the paper's method: plans 4 trials ahead, with conservative stops";
+  if (name == "bapi-8") return "the paper's method, planning 8 trials ahead";
+  if (name == "bapi-4-l") return "bapi-4 with only the last point of each curve as data";
+  return "bapi-4 without the assumption that curves only improve";
 }
 
 std::vector<std::pair<std::string, std::optional<TimeKind>>> time_kernels() {
@@ -62,7 +63,7 @@ void add_loop(Table& table) {
           "loop",
           [](BapiOptions & o) -> auto& { return o.loop; },
           {{"rungs", BapiLoop::rungs}, {"plan", BapiLoop::plan}},
-          "re-decide at every rung, or run to the stop of the plan")
+          "decide at every rung, or train to the stop of the plan")
       .retired();
 }
 
@@ -75,12 +76,12 @@ void add_rungs(Table& table, OptionUse use) {
       [](BapiOptions & o) -> auto& { return o.rung_ratio; },
       1.1,
       10.0,
-      "epochs of a rung over the one before"));
+      "ratio of a rung's epochs to those of the rung before"));
   add(table.word<BapiTarget>(
       "target",
       [](BapiOptions & o) -> auto& { return o.target; },
       {{"reachable", BapiTarget::reachable}, {"incumbent", BapiTarget::incumbent}},
-      "what a run must improve on: reachable with the rest of the budget, or the incumbent"));
+      "what a trial must improve on: the value the remaining budget should reach, or the best so far"));
   add(table.word<Reached>(
       "reached",
       [](BapiOptions & o) -> auto& { return o.reached; },
@@ -93,13 +94,17 @@ void add_looks(Table& table, OptionUse use) {
     if (use == OptionUse::retired) with.retired();
   };
   add(table.real(
-      "p", [](BapiOptions & o) -> auto& { return o.p; }, 0.01, 1.0, "share of all epochs between two looks at a run"));
+      "p",
+      [](BapiOptions & o) -> auto& { return o.p; },
+      0.01,
+      1.0,
+      "share of all epochs between two checks of a trial"));
   add(table.real(
       "kappa",
       [](BapiOptions & o) -> auto& { return o.kappa; },
       0.1,
       100.0,
-      "how uncertain a forecast may be to end a run"));
+      "how uncertain a forecast may be for a trial to end early"));
 }
 
 void add_plan(Table& table, const std::string& where) {
@@ -109,14 +114,14 @@ void add_plan(Table& table, const std::string& where) {
           [](BapiOptions & o) -> auto& { return o.plan.horizon; },
           1,
           kLongestHorizon,
-          "runs that a plan looks ahead" + where)
+          "trials planned ahead" + where)
       .real_or(
           "epsilon",
           [](BapiOptions & o) -> auto& { return o.plan.epsilon; },
           "auto",
           0.0,
           1.0,
-          "tolerance of the conservative stop as a share of the range of values, bad ones clipped")
+          "tolerance of the conservative stop, as a share of the range of values (bad ones clipped)")
       .word<BatchScore>(
           "acquisition",
           [](BapiOptions & o) -> auto& { return o.plan.acquisition; },
@@ -126,31 +131,26 @@ void add_plan(Table& table, const std::string& where) {
 
 void add_design(Table& table) {
   table
-      .integer_or(
-          "initial_runs",
-          [](BapiOptions & o) -> auto& { return o.design.runs; },
-          "auto",
-          1,
-          1000,
-          "runs before the first model, auto: parameters + 1")
+      .part(
+          initial_runs_option(), [](BapiOptions & o) -> auto& { return o.design; })
       .real(
           "initial_epochs",
           [](BapiOptions & o) -> auto& { return o.design.epochs; },
           0.001,
           1.0,
-          "share of all epochs that these get")
+          "share of all epochs that each of these trials gets")
       .integer(
           "initial_full_runs",
           [](BapiOptions & o) -> auto& { return o.design.full_runs; },
           0,
           1000,
-          "of these, the best so many are trained on to the end")
+          "how many of the best of them are trained to the end")
       .real(
           "initial_share",
           [](BapiOptions & o) -> auto& { return o.design.budget_share; },
           0.01,
           1.0,
-          "of the budget that these may use");
+          "share of the budget they may use");
 }
 
 void add_models(Table& table) {
@@ -159,39 +159,39 @@ void add_models(Table& table) {
           "points",
           [](BapiOptions & o) -> auto& { return o.model.curves.points; },
           {{"rungs", PointRule::rungs}, {"greedy", PointRule::greedy}, {"last", PointRule::last}},
-          "epochs of a curve that become data: rungs, greedy (up to 3) or last")
+          "epochs of a curve used as data: rungs, greedy (up to 3) or last")
       .word<std::optional<TimeKind>>(
           "time_kernel",
           [](BapiOptions & o) -> auto& { return o.model.curves.time; },
           time_kernels(),
-          "ed, rbf, or auto: by evidence")
+          "kernel over epochs: ed (exponential decay), rbf, or auto (by evidence)")
       .flag(
           "monotone",
           [](BapiOptions & o) -> auto& { return o.model.curves.monotone; },
           Monotonicity::on,
           Monotonicity::off,
-          "curves must not fall in forecasts and stops")
+          "assume that curves only improve")
       .flag(
           "own_term",
           [](BapiOptions & o) -> auto& { return o.model.curves.own_term; },
-          "what is not smooth in the parameters is a trial's own")
+          "give each trial a term of its own for what is not smooth in the parameters")
       .flag(
           "clip", [](BapiOptions & o) -> auto& { return o.model.curves.clip; }, "raise values far below the median")
       .flag(
           "warp",
           [](BapiOptions & o) -> auto& { return o.model.curves.warp; },
-          "values count by the log of their distance from the best")
+          "measure values by the log of their distance from the best")
       .word<CostForm>(
           "cost_model",
           [](BapiOptions & o) -> auto& { return o.model.cost; },
           {{"log-rate", CostForm::log_rate}, {"linear", CostForm::linear_mean}, {"literal", CostForm::literal}},
-          "log-rate, linear or literal")
+          "model of costs: log-rate, linear or literal (as in the paper)")
       .integer(
           "max_rows",
           [](BapiOptions & o) -> auto& { return o.model.curves.max_rows; },
           20,
           1500,
-          "data rows before thinning");
+          "rows of data before the worst trials are thinned out");
 }
 
 // The options of one loop; those of the other are retired.

@@ -8,6 +8,7 @@
 #include "bapi/policy/forecasts.h"
 #include "bapi/policy/full_runs.h"
 #include "bapi/policy/option_table.h"
+#include "bapi/policy/shared_options.h"
 #include "bapi/policy/tree_choice.h"
 
 namespace bapi {
@@ -16,44 +17,54 @@ namespace {
 // Batches to look at for a point that was not tried yet.
 constexpr std::size_t kBatches = 5;
 
-Vector log_improvements(const ConfigurationModel& model, const Matrix& points) {
+// Of each point, times its probability of success.
+Vector log_improvements(const Evidence& evidence, const ConfigurationModel& model, const Matrix& points) {
   const Moments at = model.gp.predict(Rows::at_configurations(points.transpose()));
-  Vector logs(points.cols());
+  Vector logs = evidence.failures().log_factors(points);
   for (Eigen::Index i = 0; i < logs.size(); ++i) {
-    logs[i] = log_expected_improvement(at.mean[i], std::sqrt(at.variance[i]), model.best);
+    logs[i] += log_expected_improvement(at.mean[i], std::sqrt(at.variance[i]), model.best);
   }
   return logs;
 }
 
-const OptionTable<BinocularsOptions>& table() {
+// The log probability that all points of a batch, one column each, are trained without failing.
+BatchObjective all_succeed(const Evidence& evidence, Eigen::Index d, int batch) {
+  if (!evidence.failures().any()) return {};
+  return [&failures = evidence.failures(), d, batch](const Matrix& batches, Vector& logs, Matrix& gradients) {
+    for (Eigen::Index i = 0; i < batches.cols(); ++i) {
+      Vector each;
+      Matrix slopes;
+      failures.log_factors(batches.col(i).reshaped(d, batch), each, slopes);
+      logs[i] = each.sum();
+      gradients.col(i) = slopes.reshaped();
+    }
+  };
+}
+
+const OptionTable<BinocularsOptions>& binoculars_table() {
   static const auto all =
       OptionTable<BinocularsOptions>()
           .integer(
-              "q", [](BinocularsOptions & o) -> auto& { return o.batch; }, 1, 16, "runs of a batch, 1 being ei")
+              "q", [](BinocularsOptions & o) -> auto& { return o.batch; }, 1, 16, "trials in a batch; 1 is ei")
           .word<BinocularsPick>(
               "pick",
               [](BinocularsOptions & o) -> auto& { return o.pick; },
               {{"sample", BinocularsPick::sample}, {"best", BinocularsPick::best}},
-              "sample (in proportion to expected improvement) or best")
+              "which trial of the batch: sample (by expected improvement) or best")
           .integer(
               "draws",
               [](BinocularsOptions & o) -> auto& { return o.draws; },
               16,
               100000,
-              "draws that the joint improvement is averaged over")
+              "draws over which the joint improvement is averaged")
           .integer(
               "starts",
               [](BinocularsOptions & o) -> auto& { return o.starts; },
               1,
               100,
-              "ascents of the search over batches")
-          .integer_or(
-              "initial_runs",
-              [](BinocularsOptions & o) -> auto& { return o.design.runs; },
-              "auto",
-              1,
-              1000,
-              "runs before the first model, auto: parameters + 1");
+              "starting points of the search over batches")
+          .part(
+              initial_runs_option(), [](BinocularsOptions & o) -> auto& { return o.design; });
   return all;
 }
 
@@ -61,11 +72,11 @@ const OptionTable<BinocularsOptions>& table() {
 
 PolicyInfo Binoculars::info() {
   return {.name = "binoculars",
-          .summary = "one full training out of the batch with the largest joint expected improvement",
-          .options = table().describe({})};
+          .summary = "trains one trial of the batch with the largest joint improvement",
+          .options = binoculars_table().describe({})};
 }
 
-Binoculars::Binoculars(const PolicySpec& spec) : options_(table().read(spec, {})) {}
+Binoculars::Binoculars(const PolicySpec& spec) : options_(binoculars_table().read(spec, {})) {}
 
 int draw_in_proportion(const Vector& logs, Rng& rng) {
   const double largest = logs.maxCoeff();
@@ -87,7 +98,10 @@ Decision Binoculars::ask(const History& history, Rng& rng) {
   Rng draw_stream = rng.fork("draws");
   const Matrix normals = normal_base_samples(options_.draws, options_.batch - 1, draw_stream).transpose();
   const FantasyTree batch = FantasyTree::path(options_.batch);
-  const SearchObjective objective = joint_objective(model.gp, batch, model.best, normals);
+  const Eigen::Index d = history.spec().space.encoded_dim();
+  const SearchObjective objective = times(joint_objective(model.gp, batch, model.best, normals),
+                                          all_succeed(evidence, d, options_.batch),
+                                          d * options_.batch);
   Rng search_stream = rng.fork("batches");
   std::vector<ScoredPoint> found =
       search_among(objective, tree_starts(model, batch, search_stream), {}, tree_ascents(options_.starts));
@@ -97,7 +111,7 @@ Decision Binoculars::ask(const History& history, Rng& rng) {
   Rng pick_stream = rng.fork("pick");
   for (const ScoredPoint& each : found) {
     const Matrix points = each.x.reshaped(each.x.size() / options_.batch, options_.batch);
-    const Vector logs = log_improvements(model, points);
+    const Vector logs = log_improvements(evidence, model, points);
     Eigen::Index picked = 0;
     logs.maxCoeff(&picked);
     if (options_.pick == BinocularsPick::sample) picked = draw_in_proportion(logs, pick_stream);

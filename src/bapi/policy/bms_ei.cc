@@ -9,13 +9,14 @@
 #include "bapi/policy/forecasts.h"
 #include "bapi/policy/full_runs.h"
 #include "bapi/policy/option_table.h"
+#include "bapi/policy/shared_options.h"
 #include "bapi/policy/tree_choice.h"
 
 namespace bapi {
 namespace {
 
 // Fantasies after the first, second and third decision of the tree; one each after later ones.
-constexpr int kFantasies[] = {4, 4, 2};
+constexpr int kBudgetedFantasies[] = {4, 4, 2};
 
 // Of the search for single points: raw points and ascents per parameter.
 constexpr int kRawPerDimension = 50;
@@ -26,7 +27,7 @@ FantasyTree look_ahead(int steps, bool several, Rng& rng) {
   if (!several) return FantasyTree::path(steps);
   std::vector<std::vector<Fantasy>> stages;
   for (int k = 0; k + 1 < steps; ++k) {
-    const int count = k < std::ssize(kFantasies) ? kFantasies[k] : 1;
+    const int count = k < std::ssize(kBudgetedFantasies) ? kBudgetedFantasies[k] : 1;
     const Matrix normals = normal_base_samples(count, 2, rng);
     std::vector<Fantasy> stage;
     for (int i = 0; i < count; ++i) stage.push_back({normals(i, 0), normals(i, 1), 1.0 / count});
@@ -49,29 +50,28 @@ Decision with_schedule(Decision decision, const BudgetSchedule& schedule) {
   return decision;
 }
 
-const OptionTable<BudgetedMultiStepOptions>& table() {
+const OptionTable<BudgetedMultiStepOptions>& bms_ei_table() {
   static const auto all =
       OptionTable<BudgetedMultiStepOptions>()
           .integer(
-              "steps", [](BudgetedMultiStepOptions & o) -> auto& { return o.steps; }, 1, 6, "full runs to look ahead")
+              "steps",
+              [](BudgetedMultiStepOptions & o) -> auto& { return o.steps; },
+              1,
+              6,
+              "full trainings to look ahead")
           .word<bool>(
               "fantasies",
               [](BudgetedMultiStepOptions & o) -> auto& { return o.tree; },
               {{"mean", false}, {"tree", true}},
-              "mean (one per run: a path), or tree (4, 4 and 2 per run)")
+              "mean (one per training: a path), or tree (4, 4 and 2 per training)")
           .integer(
               "starts",
               [](BudgetedMultiStepOptions & o) -> auto& { return o.starts; },
               1,
               100,
-              "ascents of the search over trees")
-          .integer_or(
-              "initial_runs",
-              [](BudgetedMultiStepOptions & o) -> auto& { return o.design.runs; },
-              "auto",
-              1,
-              1000,
-              "runs before the first model, auto: parameters + 1");
+              "starting points of the search over trees")
+          .part(
+              initial_runs_option(), [](BudgetedMultiStepOptions & o) -> auto& { return o.design; });
   return all;
 }
 
@@ -79,11 +79,11 @@ const OptionTable<BudgetedMultiStepOptions>& table() {
 
 PolicyInfo BudgetedMultiStep::info() {
   return {.name = "bms-ei",
-          .summary = "expected improvement over the next full trainings the budget can pay for",
-          .options = table().describe({})};
+          .summary = "ms-ei that looks as far ahead as the budget allows",
+          .options = bms_ei_table().describe({})};
 }
 
-BudgetedMultiStep::BudgetedMultiStep(const PolicySpec& spec) : options_(table().read(spec, {})) {}
+BudgetedMultiStep::BudgetedMultiStep(const PolicySpec& spec) : options_(bms_ei_table().read(spec, {})) {}
 
 std::optional<BudgetSchedule> after(const BudgetSchedule& schedule, Cost paid) {
   if (!(schedule.planned - paid > schedule.smallest)) return std::nullopt;
@@ -143,7 +143,7 @@ Decision BudgetedMultiStep::ask(const History& history, Rng& rng) {
   std::optional<BudgetSchedule> schedule = continued_schedule(evidence, cost);
   if (!schedule) {
     schedule = new_schedule(
-        model, cost, {.steps = options_.steps, .total = history.budget().total(), .left = left}, schedule_stream);
+        model, cost, {.steps = options_.steps, .total = history.budget().plannable(), .left = left}, schedule_stream);
   }
   const Cost budget = std::min(schedule->planned, left);
 
@@ -154,7 +154,7 @@ Decision BudgetedMultiStep::ask(const History& history, Rng& rng) {
       {.values = model.gp, .best = model.best, .log_costs = cost.gp, .log_cost_unit = cost.unit}, ahead, budget);
   const int raw = kRawTreesPerDimension * history.spec().space.encoded_dim();
   const std::optional<TreeChoice> choice = best_root(
-      history, objective, ahead, tree_starts(model, ahead, search_stream, raw), tree_ascents(options_.starts));
+      evidence, objective, ahead, tree_starts(model, ahead, search_stream, raw), tree_ascents(options_.starts));
   if (!choice) {
     Decision any = options_.design.next(history);
     if (Start* start = std::get_if<Start>(&any)) start->why = {.rule = Rule::nothing_fits_budget};
@@ -164,7 +164,8 @@ Decision BudgetedMultiStep::ask(const History& history, Rng& rng) {
   Reason why{.rule = Rule::budgeted_improvement,
              .forecast = forecast_full_run(history, model, choice->root.x),
              .price = Price{.until = last, .cost = cost.median(choice->root.x)},
-             .score = score_in_metric(model.scale, model.best, choice->log_score)};
+             .score = score_in_metric(model.scale, model.best, choice->log_score),
+             .notes = notes_of_failures(evidence, choice->root)};
   return with_schedule(train(choice->root, last, 0.0, std::move(why)), *schedule);
 }
 

@@ -7,6 +7,7 @@
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/option_table.h"
 #include "bapi/policy/rungs.h"
+#include "bapi/policy/shared_options.h"
 
 namespace bapi {
 namespace {
@@ -64,36 +65,28 @@ std::vector<const Trial*> results_at(const History& history, const std::vector<E
   return trials;
 }
 
-const OptionTable<BohbOptions>& table() {
-  static const auto all =
-      OptionTable<BohbOptions>()
-          .integer(
-              "eta", [](BohbOptions & o) -> auto& { return o.halving.eta; }, 2, 10, "one in eta continues at each rung")
-          .integer_or(
-              "min_epochs",
-              [](BohbOptions & o) -> auto& { return o.halving.min_epoch; },
-              "epochs.min",
-              1,
-              kUnbounded,
-              "epochs of the lowest rung at least")
-          .real(
-              "random_fraction",
-              [](BohbOptions & o) -> auto& { return o.random_fraction; },
-              0.0,
-              1.0,
-              "share of new configurations that stay uniform")
-          .integer(
-              "samples",
-              [](BohbOptions & o) -> auto& { return o.samples; },
-              1,
-              10'000,
-              "draws of which the most promising is proposed")
-          .real(
-              "bandwidth_factor",
-              [](BohbOptions & o) -> auto& { return o.bandwidth_factor; },
-              0.1,
-              100.0,
-              "how much wider than the density draws are spread");
+const OptionTable<BohbOptions>& bohb_table() {
+  static const auto all = OptionTable<BohbOptions>()
+                              .part(
+                                  halving_options(), [](BohbOptions & o) -> auto& { return o.halving; })
+                              .real(
+                                  "random_fraction",
+                                  [](BohbOptions & o) -> auto& { return o.random_fraction; },
+                                  0.0,
+                                  1.0,
+                                  "share of new configurations drawn uniformly at random")
+                              .integer(
+                                  "samples",
+                                  [](BohbOptions & o) -> auto& { return o.samples; },
+                                  1,
+                                  10'000,
+                                  "candidates drawn, of which the most promising is proposed")
+                              .real(
+                                  "bandwidth_factor",
+                                  [](BohbOptions & o) -> auto& { return o.bandwidth_factor; },
+                                  0.1,
+                                  100.0,
+                                  "factor by which candidates spread more widely than the density");
   return all;
 }
 
@@ -132,11 +125,11 @@ Config bohb_config(const Space& space, const Vector& point) {
 
 PolicyInfo Bohb::info() {
   return {.name = "bohb",
-          .summary = "hyperband with new configurations from densities of good and bad ones",
-          .options = table().describe({})};
+          .summary = "hyperband that draws new configurations close to good ones",
+          .options = bohb_table().describe({})};
 }
 
-Bohb::Bohb(const PolicySpec& spec) : Bohb(table().read(spec, {})) {}
+Bohb::Bohb(const PolicySpec& spec) : Bohb(bohb_table().read(spec, {})) {}
 
 Bohb::Bohb(const BohbOptions& options) : Hyperband(options.halving), options_(options) {}
 

@@ -9,6 +9,7 @@
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/option_table.h"
 #include "bapi/policy/rungs.h"
+#include "bapi/policy/shared_options.h"
 
 namespace bapi {
 namespace {
@@ -132,27 +133,22 @@ bool has_curve(const History& history) {
   });
 }
 
-const OptionTable<BoilOptions>& table() {
+const OptionTable<BoilOptions>& boil_table() {
   static const auto all = OptionTable<BoilOptions>()
                               .integer(
                                   "virtual_points",
                                   [](BoilOptions & o) -> auto& { return o.model.virtual_points; },
                                   0,
                                   10,
-                                  "further points of a full curve that the model gets")
+                                  "further points of a full curve that the model uses")
                               .integer(
                                   "fit_trials",
                                   [](BoilOptions & o) -> auto& { return o.model.fit_trials; },
                                   0,
                                   100,
-                                  "hyperparameters drawn at every fit; none are fitted at 0")
-                              .integer_or(
-                                  "initial_runs",
-                                  [](BoilOptions & o) -> auto& { return o.design.runs; },
-                                  "auto",
-                                  1,
-                                  1000,
-                                  "runs before the first model, auto: parameters + 1");
+                                  "hyperparameters drawn at every fit; 0 fits none")
+                              .part(
+                                  initial_runs_option(), [](BoilOptions & o) -> auto& { return o.design; });
   return all;
 }
 
@@ -160,11 +156,11 @@ const OptionTable<BoilOptions>& table() {
 
 PolicyInfo Boil::info() {
   return {.name = "boil",
-          .summary = "chooses epochs and configuration together, by expected improvement of compressed curves per cost",
-          .options = table().describe({})};
+          .summary = "chooses configuration and length by expected improvement per cost",
+          .options = boil_table().describe({})};
 }
 
-Boil::Boil(const PolicySpec& spec) : options_(table().read(spec, {})) {}
+Boil::Boil(const PolicySpec& spec) : options_(boil_table().read(spec, {})) {}
 
 Decision Boil::ask(const History& history, Rng& rng) {
   if (options_.design.unfinished(history) || !has_curve(history)) return options_.design.next(history);
@@ -182,13 +178,11 @@ Decision Boil::ask(const History& history, Rng& rng) {
     const std::optional<Trainable::Run> run = trainable.nearest(xt);
     return run ? trainable.point(*run) : xt;
   };
+  const SearchObjective objective =
+      times(improvement_per_cost(model, best), evidence.failures().factor(), dimensions - 1);
   Rng search_stream = rng.fork("runs");
-  const std::vector<ScoredPoint> found = search_cube(improvement_per_cost(model, best),
-                                                     dimensions,
-                                                     Matrix(dimensions, 0),
-                                                     decode,
-                                                     search_options(dimensions, kRaw, kStarts),
-                                                     search_stream);
+  const std::vector<ScoredPoint> found = search_cube(
+      objective, dimensions, Matrix(dimensions, 0), decode, search_options(dimensions, kRaw, kStarts), search_stream);
   for (const ScoredPoint& point : found) {
     const std::optional<Trainable::Run> run = trainable.nearest(point.x);
     if (!run) continue;

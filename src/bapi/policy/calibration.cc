@@ -26,6 +26,8 @@ Coverage coverage_of(const std::vector<double>& errors) {
 
 // A decision to train, with what was expected of it.
 struct Segment {
+  EventSeq seq = 0;
+  double at = 0.0;
   TrialId trial{};
   Epoch from = 0;
   Epoch until = 0;
@@ -38,9 +40,15 @@ std::vector<Segment> segments_of(const std::vector<StoredEvent>& events) {
   std::map<TrialId, Epoch> trained;
   for (const StoredEvent& stored : events) {
     if (const auto* start = std::get_if<TrialStarted>(&stored.event)) {
-      segments.push_back({start->trial, 0, start->until, start->expected_cost, start->why});
+      segments.push_back({stored.seq, stored.at, start->trial, 0, start->until, start->expected_cost, start->why});
     } else if (const auto* resume = std::get_if<TrialResumed>(&stored.event)) {
-      segments.push_back({resume->trial, trained[resume->trial], resume->until, resume->expected_cost, resume->why});
+      segments.push_back({stored.seq,
+                          stored.at,
+                          resume->trial,
+                          trained[resume->trial],
+                          resume->until,
+                          resume->expected_cost,
+                          resume->why});
     } else if (const auto* measured = std::get_if<Measured>(&stored.event)) {
       trained[measured->trial] = measured->measurement.epoch;
     }
@@ -52,40 +60,49 @@ GapWarp warp_of(const Forecast& forecast, Goal goal) {
   return {.best = oriented(forecast.incumbent, goal), .gap = forecast.gap};
 }
 
-// The best value by `epoch`, in the user's direction; nothing if it is not known or the run broke off before.
+// What the trial was worth by `epoch`, in the user's direction; nothing if it is not known or the run broke off before.
 std::optional<double> best_by(const Trial& trial, Epoch epoch, const History& history, const KnownCurve& known) {
   std::vector<double> values;
   if (known) {
     for (const double value : known(trial.config)) values.push_back(history.in_user_units(value));
+    if (std::ssize(values) < epoch) return std::nullopt;
+    values.resize(static_cast<std::size_t>(epoch));
+    if (history.spec().metric.of == ValueOf::last) values = {values.back()};
   } else {
-    for (Epoch t = 1; t <= trial.curve.last_epoch(); ++t) values.push_back(trial.curve.value(t));
+    if (trial.curve.last_epoch() < epoch) return std::nullopt;
+    values.push_back(trial.curve.best_by(epoch));
   }
-  if (std::ssize(values) < epoch) return std::nullopt;
-  values.resize(static_cast<std::size_t>(epoch));
   if (!std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); }))
     return std::nullopt;
   return history.in_user_units(*std::max_element(values.begin(), values.end()));
 }
 
-// nullopt: nothing was predicted of the value, or nothing came of it.
-std::optional<double> value_error(const Segment& segment, const History& history, const KnownCurve& known) {
+void tell_value(const Segment& segment, const History& history, const KnownCurve& known, ForecastOutcome& outcome) {
   const Rare<Forecast>& forecast = segment.why.forecast;
-  if (!forecast || !(forecast->shown_sd > 0.0) || forecast->epoch <= segment.from) return std::nullopt;
-  const std::optional<double> reached = best_by(history.trial(segment.trial), forecast->epoch, history, known);
-  if (!reached) return std::nullopt;
-  return standardised_error(*forecast, *reached, history.spec().metric.goal);
+  if (!forecast || !(forecast->shown_sd > 0.0) || forecast->epoch <= segment.from) return;
+  outcome.value = best_by(history.trial(segment.trial), forecast->epoch, history, known);
+  if (outcome.value) outcome.value_error = standardised_error(*forecast, *outcome.value, history.spec().metric.goal);
 }
 
-std::optional<double> cost_error(const Segment& segment, const History& history) {
+// Of all epochs of the segment; nullopt if it was cut off.
+std::optional<Cost> cost_of(const Segment& segment, const History& history) {
   const Curve& curve = history.trial(segment.trial).curve;
-  const double log_sd = segment.why.price ? segment.why.price->log_sd.value_or(0.0) : 0.0;
-  if (!(log_sd > 0.0) || !(segment.expected_cost > 0.0) || curve.last_epoch() < segment.until) return std::nullopt;
+  if (curve.last_epoch() < segment.until) return std::nullopt;
   Cost spent = 0.0;
   for (Epoch t = segment.from + 1; t <= segment.until; ++t) {
-    spent += curve.points()[static_cast<std::size_t>(t) - 1].cost;
+    const Measurement* m = curve.find(t);
+    if (!m) return std::nullopt;  // not reported: what it cost is not known by itself
+    spent += m->cost;
   }
-  if (!(spent > 0.0)) return std::nullopt;
-  return std::log(spent / segment.expected_cost) / log_sd;
+  return spent;
+}
+
+void tell_cost(const Segment& segment, const History& history, ForecastOutcome& outcome) {
+  if (!(segment.expected_cost > 0.0)) return;
+  outcome.cost = cost_of(segment, history);
+  const double log_sd = segment.why.price ? segment.why.price->log_sd.value_or(0.0) : 0.0;
+  if (!outcome.cost || !(*outcome.cost > 0.0) || !(log_sd > 0.0)) return;
+  outcome.cost_error = std::log(*outcome.cost / segment.expected_cost) / log_sd;
 }
 
 }  // namespace
@@ -119,13 +136,27 @@ bool has_forecasts(const std::vector<StoredEvent>& events) {
   });
 }
 
+std::vector<ForecastOutcome> forecast_outcomes(const History& history,
+                                               const std::vector<StoredEvent>& events,
+                                               const KnownCurve& known) {
+  std::vector<ForecastOutcome> outcomes;
+  for (const Segment& segment : segments_of(events)) {
+    ForecastOutcome& outcome = outcomes.emplace_back();
+    outcome.seq = segment.seq;
+    outcome.at = segment.at;
+    outcome.trial = segment.trial;
+    tell_value(segment, history, known, outcome);
+    tell_cost(segment, history, outcome);
+  }
+  return outcomes;
+}
+
 Calibration calibration(const History& history, const std::vector<StoredEvent>& events, const KnownCurve& known) {
-  const std::vector<Segment> segments = segments_of(events);
   std::vector<double> value_errors;
   std::vector<double> cost_errors;
-  for (const Segment& segment : segments) {
-    if (const std::optional<double> error = value_error(segment, history, known)) value_errors.push_back(*error);
-    if (const std::optional<double> error = cost_error(segment, history)) cost_errors.push_back(*error);
+  for (const ForecastOutcome& outcome : forecast_outcomes(history, events, known)) {
+    if (outcome.value_error) value_errors.push_back(*outcome.value_error);
+    if (outcome.cost_error) cost_errors.push_back(*outcome.cost_error);
   }
   return {.value = coverage_of(value_errors), .cost = coverage_of(cost_errors)};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "bapi/policy/coverage.h"
@@ -31,6 +32,23 @@ using KnownCurve = std::function<std::vector<double>(const Config&)>;
 
 // Whether any decision came with a forecast.
 bool has_forecasts(const std::vector<StoredEvent>& events);
+
+// What came of a decision to train: the value and the cost that it was expected to lead to, and by how many predicted
+// deviations they came out above. nullopt: nothing was predicted, or it is not known what came of it.
+struct ForecastOutcome {
+  EventSeq seq = 0;  // of the decision
+  double at = 0.0;
+  TrialId trial{};
+  std::optional<double> value = {};  // the best by the epoch of the forecast, in the user's direction
+  std::optional<double> value_error = {};
+  std::optional<Cost> cost = {};
+  std::optional<double> cost_error = {};
+};
+
+// In the order of the log, one for each decision to train.
+std::vector<ForecastOutcome> forecast_outcomes(const History& history,
+                                               const std::vector<StoredEvent>& events,
+                                               const KnownCurve& known = {});
 
 // From the forecasts stored with the decisions and what came of them; `history` is what the events add up to. Forecasts
 // whose epoch was not reached (value) or whose segment was cut off (cost) do not count.

@@ -58,4 +58,13 @@ Matrix stacked(const std::vector<Candidate>& candidates) {
   return x;
 }
 
+Vector log_success(const Evidence& evidence, const std::vector<Candidate>& candidates) {
+  return evidence.failures().log_factors(stacked(candidates).transpose());
+}
+
+std::vector<Note> notes_of_failures(const Evidence& evidence, const Candidate& chosen) {
+  if (!evidence.failures().any()) return {};
+  return {{.kind = NoteKind::other, .name = "probability of success", .value = evidence.failures().success(chosen.x)}};
+}
+
 }  // namespace bapi

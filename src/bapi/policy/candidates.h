@@ -41,4 +41,11 @@ Decision train(const Candidate& chosen, Epoch until, Cost expected, Reason why);
 
 Matrix stacked(const std::vector<Candidate>& candidates);  // one row of x each
 
+// Logarithms of the factors by which failures lower the scores of the candidates, see FailureModel; 0 while nothing has
+// failed.
+Vector log_success(const Evidence& evidence, const std::vector<Candidate>& candidates);
+
+// What of it belongs into the log: nothing while nothing has failed.
+std::vector<Note> notes_of_failures(const Evidence& evidence, const Candidate& chosen);
+
 }  // namespace bapi

@@ -2,18 +2,14 @@
 
 #include "bapi/policy/full_runs.h"
 #include "bapi/policy/option_table.h"
+#include "bapi/policy/shared_options.h"
 
 namespace bapi {
 namespace {
 
-const OptionTable<EiOptions>& table() {
-  static const auto all = OptionTable<EiOptions>().integer_or(
-      "initial_runs",
-      [](EiOptions & o) -> auto& { return o.design.runs; },
-      "auto",
-      1,
-      1000,
-      "runs before the first model, auto: parameters + 1");
+const OptionTable<EiOptions>& ei_table() {
+  static const auto all = OptionTable<EiOptions>().part(
+      initial_runs_option(), [](EiOptions & o) -> auto& { return o.design; });
   return all;
 }
 
@@ -21,11 +17,11 @@ const OptionTable<EiOptions>& table() {
 
 PolicyInfo ExpectedImprovement::info() {
   return {.name = "ei",
-          .summary = "Gaussian process over configurations, full trainings, largest expected improvement",
-          .options = table().describe({})};
+          .summary = "trains the largest expected improvement to the last epoch",
+          .options = ei_table().describe({})};
 }
 
-ExpectedImprovement::ExpectedImprovement(const PolicySpec& spec) : options_(table().read(spec, {})) {}
+ExpectedImprovement::ExpectedImprovement(const PolicySpec& spec) : options_(ei_table().read(spec, {})) {}
 
 Decision ExpectedImprovement::ask(const History& history, Rng& rng) {
   if (const std::optional<Decision> first = before_model(history, options_.design)) return *first;

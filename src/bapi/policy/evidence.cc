@@ -1,7 +1,6 @@
 #include "bapi/policy/evidence.h"
 
-#include <algorithm>
-#include <limits>
+#include <optional>
 
 namespace bapi {
 namespace {
@@ -15,8 +14,17 @@ CurveFate fate_of(const Trial& trial) {
 LearningCurve learning_curve(const Trial& trial, const Vector& x) {
   LearningCurve curve{.id = curve_of(trial.id), .x = x, .fate = fate_of(trial), .cost = trial.curve.spent()};
   for (const Measurement& m : trial.curve.points()) curve.values.push_back(m.value);
-  if (!trial.curve.empty()) curve.first_epoch_cost = trial.curve.points().front().cost;
+  curve.gaps = trial.curve.gaps();
+  if (const Measurement* first = trial.curve.find(1)) curve.first_epoch_cost = first->cost;
   return curve;
+}
+
+// What a trial says about failures; nothing if it has only begun. One that ended by itself has nothing left to fear.
+std::optional<TrainingOutcome> training_outcome(const Trial& trial, const Vector& x, Epoch max_epoch) {
+  const Epoch last = trial.curve.last_epoch();
+  if (trial.state == TrialState::failed) return TrainingOutcome{.x = x, .failed = true, .epoch = last + 1};
+  if (trial.curve.empty()) return std::nullopt;
+  return TrainingOutcome{.x = x, .epoch = trial.state == TrialState::completed ? max_epoch : last};
 }
 
 bool finished(const LearningCurve& curve) { return curve.fate == CurveFate::ended && !curve.values.empty(); }
@@ -24,11 +32,16 @@ bool finished(const LearningCurve& curve) { return curve.fate == CurveFate::ende
 }  // namespace
 
 Evidence::Evidence(const History& history) : history_(history) {
+  std::vector<TrainingOutcome> outcomes;
   for (const Trial& trial : history.trials()) {
     x_.push_back(history.spec().space.encode(trial.config));
-    if (!trial.curve.empty() || trial.state == TrialState::failed) curves_.push_back(learning_curve(trial, x_.back()));
+    if (!trial.curve.empty() && !trial.assignment.repeat) curves_.push_back(learning_curve(trial, x_.back()));
     if (trial.segment) running_.push_back({.at = at(trial), .until = trial.segment->until});
+    if (std::optional<TrainingOutcome> outcome = training_outcome(trial, x_.back(), epochs().max)) {
+      outcomes.push_back(*std::move(outcome));
+    }
   }
+  failures_ = FailureModel(outcomes);
 }
 
 CurveAt Evidence::at(const Trial& trial) const {
@@ -39,16 +52,14 @@ CurveAt Evidence::at(const Trial& trial) const {
 
 Outcomes Evidence::outcomes() const {
   std::vector<const LearningCurve*> known;
-  double worst = std::numeric_limits<double>::infinity();
   for (const LearningCurve& curve : curves_) {
-    if (finished(curve)) worst = std::min(worst, curve.best());
-    if (finished(curve) || curve.fate == CurveFate::failed) known.push_back(&curve);
+    if (finished(curve)) known.push_back(&curve);
   }
   Outcomes all{.x = Matrix(std::ssize(known), spec().space.encoded_dim()), .values = Vector(std::ssize(known))};
   for (std::size_t i = 0; i < known.size(); ++i) {
     const auto row = static_cast<Eigen::Index>(i);
     all.x.row(row) = known[i]->x.transpose();
-    all.values[row] = finished(*known[i]) ? known[i]->best() : worst;
+    all.values[row] = history_.trial(TrialId{known[i]->id}).curve.best();
   }
   return all;
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "bapi/model/configuration_model.h"
+#include "bapi/model/failure_model.h"
 #include "bapi/model/learning_curve.h"
 #include "bapi/study/history.h"
 
@@ -21,13 +22,18 @@ class Evidence {
   const StudySpec& spec() const { return history_.spec(); }
   CurveEpochs epochs() const { return {.min = spec().epochs.min, .max = spec().epochs.max}; }
 
-  const std::vector<Vector>& x() const { return x_; }                    // of every trial, by number
-  const std::vector<LearningCurve>& curves() const { return curves_; }   // of trials that reported a value or failed
+  const std::vector<Vector>& x() const { return x_; }  // of every trial, by number
+  const std::vector<LearningCurve>& curves() const {
+    return curves_;
+  }  // of trials that reported a value, repeats left out
   const std::vector<RunningCurve>& running() const { return running_; }  // trials with an open segment
 
   CurveAt at(const Trial& trial) const;  // where a trial stands
 
-  // What full trainings left: the best of the epochs of a finished trial; failed trials count as the worst of these.
+  // Where trainings fail: scores are multiplied by its probability of success.
+  const FailureModel& failures() const { return failures_; }
+
+  // What full trainings left: the best of the epochs of every finished trial.
   Outcomes outcomes() const;
 
  private:
@@ -35,6 +41,7 @@ class Evidence {
   std::vector<Vector> x_;
   std::vector<LearningCurve> curves_;
   std::vector<RunningCurve> running_;
+  FailureModel failures_;
 };
 
 }  // namespace bapi

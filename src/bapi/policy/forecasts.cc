@@ -1,5 +1,7 @@
 #include "bapi/policy/forecasts.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "bapi/gp/monotone_gp.h"
@@ -27,6 +29,11 @@ std::vector<Note> notes_of(const FitSummary& fit) {
     notes.push_back({.kind = NoteKind::fit_not_converged, .value = static_cast<double>(fit.evaluations)});
   }
   if (fit.jitter_used > 0.0) notes.push_back({.kind = NoteKind::jitter, .value = fit.jitter_used});
+  const Eigen::Index earlier = fit.trend_weights.size();
+  for (Eigen::Index k = 0; k < earlier; ++k) {
+    const std::string name = earlier == 1 ? "the earlier study" : fmt::format("earlier study {}", k + 1);
+    notes.push_back({.kind = NoteKind::other, .name = "weight of " + name, .value = fit.trend_weights[k]});
+  }
   return notes;
 }
 

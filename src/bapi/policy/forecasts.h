@@ -26,7 +26,8 @@ Forecast forecast_of(const History& history, const ResponseScale& scale, const E
 // metric: there the warp is straight.
 Score score_in_metric(const ResponseScale& scale, double best, double log_improvement);
 
-// What is worth knowing of the fit of a model: that it did not converge, that its covariance needed help.
+// What is worth knowing of the fit of a model: that it did not converge, that its covariance needed help, and what
+// weights the studies of a warm start have.
 std::vector<Note> notes_of(const FitSummary& fit);
 
 // That the data contradict the assumption of monotone curves, by the log probability of the constraint.

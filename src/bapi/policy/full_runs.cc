@@ -32,9 +32,9 @@ Decision largest_improvement(const Evidence& evidence,
   if (candidates.empty()) return design.next(history);
 
   const Moments at = model.gp.predict(Rows::at_configurations(stacked(candidates)));
-  Vector scores(at.mean.size());
+  Vector scores = log_success(evidence, candidates);
   for (Eigen::Index i = 0; i < scores.size(); ++i) {
-    scores[i] = log_expected_improvement(at.mean[i], std::sqrt(at.variance[i]), model.best);
+    scores[i] += log_expected_improvement(at.mean[i], std::sqrt(at.variance[i]), model.best);
   }
   Eigen::Index best = 0;
   scores.maxCoeff(&best);
@@ -45,7 +45,8 @@ Decision largest_improvement(const Evidence& evidence,
                {.rule = Rule::largest_improvement,
                 .forecast = forecast_full_run(history, model, chosen.x),
                 .score = score_in_metric(model.scale, model.best, scores[best]),
-                .candidates = static_cast<int>(candidates.size())});
+                .candidates = static_cast<int>(candidates.size()),
+                .notes = notes_of_failures(evidence, chosen)});
 }
 
 NearestUntried::NearestUntried(const History& history)

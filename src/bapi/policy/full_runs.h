@@ -25,7 +25,8 @@ Cost left_after_running(const Evidence& evidence, const FullRunCost& cost);
 // a run has finished.
 std::optional<Decision> before_model(const History& history, const InitialDesign& design);
 
-// The configuration whose expected improvement is largest, to the end; a further run of the design if there is none.
+// The configuration whose expected improvement times its probability of success is largest, to the end; a further run
+// of the design if there is none.
 Decision largest_improvement(const Evidence& evidence,
                              const ConfigurationModel& model,
                              const InitialDesign& design,

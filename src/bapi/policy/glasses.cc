@@ -11,6 +11,7 @@
 #include "bapi/policy/full_runs.h"
 #include "bapi/policy/new_configs.h"
 #include "bapi/policy/option_table.h"
+#include "bapi/policy/shared_options.h"
 
 namespace bapi {
 namespace {
@@ -19,15 +20,18 @@ constexpr int kRawPoints = 512;  // first points that are screened where there i
 constexpr int kSearches = 5;     // of the best, looked at closely
 constexpr int kRounds = 3;       // of a search: guess the future, then move the first point with the future held
 
-// A first point followed by its future, as one column.
+// What a first point is worth together with its future: their joint improvement times the probability that the first is
+// trained without failing. Point and future are one column.
 class Utility {
  public:
-  Utility(const ConfigurationModel& model, int horizon, const Matrix& normals, Rng& rng)
-      : d_(model.gp.rows().dim()),
+  Utility(const FailureModel& failures, const ConfigurationModel& model, int horizon, const Matrix& normals, Rng& rng)
+      : failures_(failures),
+        d_(model.gp.rows().dim()),
         path_(FantasyTree::path(horizon)),
         normals_(normals),
         future_(model.gp, model.best, rng),
-        objective_(joint_objective(model.gp, path_, model.best, normals_)) {}
+        objective_(joint_objective(model.gp, path_, model.best, normals_)),
+        climb_(times(objective_, failures_.factor(), d_)) {}
 
   Utility(const Utility&) = delete;
   Utility& operator=(const Utility&) = delete;
@@ -40,11 +44,12 @@ class Utility {
     for (Eigen::Index i = 0; i < firsts.cols(); ++i) {
       points.col(i) = joined(firsts.col(i), future_.rough(firsts.col(i), path_.nodes() - 1));
     }
-    return objective_.score(points);
+    return objective_.score(points) + failures_.log_factors(firsts);
   }
 
   double at(const Vector& first) const {
-    return objective_.score(joined(first, future_.refined(first, path_.nodes() - 1)))[0];
+    return objective_.score(joined(first, future_.refined(first, path_.nodes() - 1)))[0] +
+           failures_.log_factors(first)[0];
   }
 
   // Moves the first point uphill while its future stays.
@@ -56,7 +61,7 @@ class Utility {
     const Objective climb = [&](const Vector& points, Vector& gradient) {
       Vector value(1);
       Matrix gradients(points.size(), 1);
-      objective_.ascend(points, value, gradients);
+      climb_.ascend(points, value, gradients);
       gradient = gradients.col(0);
       return value[0];
     };
@@ -70,11 +75,13 @@ class Utility {
     return points;
   }
 
+  const FailureModel& failures_;
   Eigen::Index d_;
   FantasyTree path_;
   const Matrix& normals_;
   PenalisedFuture future_;
   SearchObjective objective_;
+  SearchObjective climb_;
 };
 
 struct Valued {
@@ -124,24 +131,19 @@ std::vector<Candidate> searched(const History& history, const Utility& utility, 
   return candidates;
 }
 
-const OptionTable<GlassesOptions>& table() {
+const OptionTable<GlassesOptions>& glasses_table() {
   static const auto all =
       OptionTable<GlassesOptions>()
           .integer(
-              "horizon", [](GlassesOptions & o) -> auto& { return o.horizon; }, 2, 16, "runs valued together")
+              "horizon", [](GlassesOptions & o) -> auto& { return o.horizon; }, 2, 16, "trials valued together")
           .integer(
               "draws",
               [](GlassesOptions & o) -> auto& { return o.draws; },
               16,
               100000,
-              "draws that the joint improvement is averaged over")
-          .integer_or(
-              "initial_runs",
-              [](GlassesOptions & o) -> auto& { return o.design.runs; },
-              "auto",
-              1,
-              1000,
-              "runs before the first model, auto: parameters + 1");
+              "draws over which the joint improvement is averaged")
+          .part(
+              initial_runs_option(), [](GlassesOptions & o) -> auto& { return o.design; });
   return all;
 }
 
@@ -149,11 +151,11 @@ const OptionTable<GlassesOptions>& table() {
 
 PolicyInfo Glasses::info() {
   return {.name = "glasses",
-          .summary = "full trainings valued together with a guess of those that follow",
-          .options = table().describe({})};
+          .summary = "values a full training together with a guess of those that follow",
+          .options = glasses_table().describe({})};
 }
 
-Glasses::Glasses(const PolicySpec& spec) : options_(table().read(spec, {})) {}
+Glasses::Glasses(const PolicySpec& spec) : options_(glasses_table().read(spec, {})) {}
 
 Decision Glasses::ask(const History& history, Rng& rng) {
   if (const std::optional<Decision> first = before_model(history, options_.design)) return *first;
@@ -163,20 +165,22 @@ Decision Glasses::ask(const History& history, Rng& rng) {
   Rng draw_stream = rng.fork("draws");
   const Matrix normals = normal_base_samples(options_.draws, options_.horizon - 1, draw_stream).transpose();
   Rng future_stream = rng.fork("future");
-  const Utility utility(model, options_.horizon, normals, future_stream);
+  const Utility utility(evidence.failures(), model, options_.horizon, normals, future_stream);
   Rng search_stream = rng.fork("first points");
   const std::vector<Candidate> candidates =
       history.spec().pool.empty() ? searched(history, utility, search_stream) : untried_rows(history);
   if (candidates.empty()) return options_.design.next(history);
   const std::optional<Valued> choice = best_of(utility, candidates);
   if (!choice) return options_.design.next(history);
+  std::vector<Note> notes = notes_of_failures(evidence, choice->candidate);
+  notes.push_back({.kind = NoteKind::steepest_slope, .value = utility.lipschitz()});
   return train(choice->candidate,
                history.spec().epochs.max,
                0.0,
                {.rule = Rule::improvement_with_future,
                 .forecast = forecast_full_run(history, model, choice->candidate.x),
                 .score = score_in_metric(model.scale, model.best, choice->log_utility),
-                .notes = {{.kind = NoteKind::steepest_slope, .value = utility.lipschitz()}}});
+                .notes = std::move(notes)});
 }
 
 }  // namespace bapi

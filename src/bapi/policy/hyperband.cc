@@ -5,9 +5,10 @@
 #include <map>
 
 #include "bapi/base/error.h"
+#include "bapi/policy/candidates.h"
 #include "bapi/policy/fresh.h"
-#include "bapi/policy/option_table.h"
 #include "bapi/policy/rungs.h"
+#include "bapi/policy/shared_options.h"
 
 namespace bapi {
 namespace {
@@ -41,21 +42,6 @@ std::vector<const Trial*> best_of(std::vector<const Trial*> members, int count, 
   return members;
 }
 
-const OptionTable<HalvingOptions>& table() {
-  static const auto all =
-      OptionTable<HalvingOptions>()
-          .integer(
-              "eta", [](HalvingOptions & o) -> auto& { return o.eta; }, 2, 10, "one in eta continues at each rung")
-          .integer_or(
-              "min_epochs",
-              [](HalvingOptions & o) -> auto& { return o.min_epoch; },
-              "epochs.min",
-              1,
-              kUnbounded,
-              "epochs of the lowest rung at least");
-  return all;
-}
-
 }  // namespace
 
 Bracket hyperband_bracket(int number, Epoch min_epoch, Epoch max_epoch, int eta) {
@@ -76,11 +62,11 @@ Bracket hyperband_bracket(int number, Epoch min_epoch, Epoch max_epoch, int eta)
 
 PolicyInfo Hyperband::info() {
   return {.name = "hyperband",
-          .summary = "many short trials, the best of them longer and longer, in brackets",
-          .options = table().describe({})};
+          .summary = "starts many short trials and continues the best third at each rung",
+          .options = halving_options().describe({})};
 }
 
-Hyperband::Hyperband(const PolicySpec& spec) : Hyperband(table().read(spec, {})) {}
+Hyperband::Hyperband(const PolicySpec& spec) : Hyperband(halving_options().read(spec, {})) {}
 
 Hyperband::Hyperband(const HalvingOptions& options) : options_(options) {}
 
@@ -155,6 +141,8 @@ Hyperband::Answer Hyperband::next_in_bracket(const History& history, const Entri
     if (!complete) return {Answer::Kind::stragglers};
     if (r + 1 == std::ssize(bracket)) break;
     promoted = best_of(members, bracket[static_cast<std::size_t>(r) + 1].configs, rung.epoch);
+    // Where configurations can run out, those left behind may be needed again.
+    if (can_be_listed(history.spec())) continue;
     for (const Trial* trial : members) {
       if (!trial->resumable() || std::find(promoted.begin(), promoted.end(), trial) != promoted.end()) continue;
       return {Answer::Kind::decision,
@@ -170,14 +158,39 @@ Hyperband::Answer Hyperband::next_in_bracket(const History& history, const Entri
   return {Answer::Kind::over};
 }
 
+// No configuration is new, and every bracket is over: the best trial of the highest rung goes on.
+Decision Hyperband::further_with_the_best(const History& history) const {
+  const Trial* best = nullptr;
+  const auto goes_first = [](const Trial& a, const Trial& b) {
+    if (a.curve.last_epoch() != b.curve.last_epoch()) return a.curve.last_epoch() > b.curve.last_epoch();
+    return a.curve.best() > b.curve.best();
+  };
+  for (const Trial& trial : history.trials()) {
+    if (!trial.resumable() || trial.curve.empty()) continue;
+    if (!best || goes_first(trial, *best)) best = &trial;
+  }
+  if (!best) return nothing_to_do(history, kPoolExhausted);
+  Epoch until = history.spec().epochs.max;
+  int rung = 0;
+  for (const Rung& each : bracket(history.spec(), 0)) {
+    if (each.epoch > best->curve.last_epoch()) {
+      until = each.epoch;
+      break;
+    }
+    ++rung;
+  }
+  return Resume{
+      .trial = best->id, .until = until, .why = {.rule = Rule::nothing_new, .standing = RungStanding{.rung = rung}}};
+}
+
 Decision Hyperband::ask(const History& history, Rng& rng) {
   const Entries entries(history);
   for (int number = 0; number <= entries.last_bracket() + 1; ++number) {
     const Answer answer = next_in_bracket(history, entries, number, rng);
     if (answer.kind == Answer::Kind::decision) return answer.decision;
   }
-  // Only a pool without a configuration left gets here: a new bracket always has a slot to fill.
-  return nothing_to_do(history, kPoolExhausted);
+  // Only a list without a configuration left gets here: a new bracket always has a slot to fill.
+  return further_with_the_best(history);
 }
 
 }  // namespace bapi

@@ -47,6 +47,7 @@ class Hyperband : public Policy {
   struct Answer;
   class Entries;
   Answer next_in_bracket(const History& history, const Entries& entries, int number, Rng& rng);
+  Decision further_with_the_best(const History& history) const;
 
   HalvingOptions options_;
 };

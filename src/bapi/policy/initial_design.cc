@@ -19,7 +19,7 @@ std::optional<Cost> epoch_cost(const History& history) {
   double epochs = 0.0;
   for (const Trial& trial : history.trials()) {
     spent += trial.curve.spent();
-    epochs += trial.curve.last_epoch();
+    epochs += static_cast<double>(trial.curve.points().size());
   }
   if (epochs == 0.0) return std::nullopt;
   return spent / epochs;
@@ -64,7 +64,7 @@ bool InitialDesign::wants_full_run(const History& history) const {
 
 bool InitialDesign::fits_its_share(const History& history) const {
   const Budget budget = history.budget();
-  const Cost share = budget_share * budget.total();
+  const Cost share = budget_share * budget.plannable();
   if (budget.spent() + budget.committed() >= share) return false;
   if (budget_share >= 1.0) return true;  // the budget itself ends the runs
   const std::optional<Cost> per_epoch = epoch_cost(history);

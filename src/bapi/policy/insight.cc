@@ -70,10 +70,17 @@ CurveForecast Insight::forecast(const Trial& trial) const {
   return forecast;
 }
 
-std::vector<Outlook> Insight::outlook(const Horizon& horizon) const {
+double PlanSummary::chance_of_gain(double gain) const {
+  if (gains.empty()) return 0.0;
+  const auto above = gains.end() - std::upper_bound(gains.begin(), gains.end(), gain);
+  return static_cast<double>(above) / static_cast<double>(gains.size());
+}
+
+void Insight::look_ahead(const Horizon& horizon, PlanSummary& summary) const {
   const double now = models_.to_user(history_, models_.best);
-  std::vector<Outlook> outlook = {{.cost = 0.0, .best = {.mean = now, .low = now, .high = now}}};
-  if (horizon.empty()) return outlook;
+  std::vector<Outlook>& outlook = summary.outlook;
+  outlook = {{.cost = 0.0, .best = {.mean = now, .low = now, .high = now}}};
+  if (horizon.empty()) return;
   constexpr int kDraws = 1024;
   constexpr double kFewDraws = kDraws / 4.0;
   Rng stream = rng_.fork("outlook");
@@ -94,6 +101,11 @@ std::vector<Outlook> Insight::outlook(const Horizon& horizon) const {
     outlook.push_back(
         {.cost = outlook.back().cost + horizon.runs[outlook.size() - 1].cost,
          .best = {.mean = models_.to_user(history_, mean), .low = std::min(a, b), .high = std::max(a, b)}});
+    if (outlook.size() <= horizon.runs.size()) return;
+    for (int i = 0; i < kGainQuantiles; ++i) {
+      const double value = weighted_quantile(order, best, weights, (i + 0.5) / kGainQuantiles);
+      summary.gains.push_back(std::abs(models_.to_user(history_, std::max(value, models_.best)) - now));
+    }
   };
   // What is known of the curves of all runs counts after each of them, so that the outlook never gets worse; but once
   // few of the draws carry the weight, the runs so far are told and these draws serve as all.
@@ -115,7 +127,6 @@ std::vector<Outlook> Insight::outlook(const Horizon& horizon) const {
     for (std::size_t k = 0; k < source.size(); ++k) best[static_cast<Eigen::Index>(k)] = before[source[k]];
   }
   tell_all();
-  return outlook;
 }
 
 PlanSummary Insight::plan(Cost budget, int length) const {
@@ -124,7 +135,8 @@ PlanSummary Insight::plan(Cost budget, int length) const {
   options.horizon = length;
   Rng stream = rng_.fork("plan");
   const Horizon horizon = Planning(evidence_, models_, options).plan(candidates, budget, stream);
-  PlanSummary summary{.budget = budget, .left = budget, .outlook = outlook(horizon)};
+  PlanSummary summary{.budget = budget, .left = budget};
+  look_ahead(horizon, summary);
   for (std::size_t i = 0; i < horizon.runs.size(); ++i) {
     const PlannedRun& run = horizon.runs[i];
     const Candidate* candidate = run.candidate >= 0 ? &candidates[static_cast<std::size_t>(run.candidate)] : nullptr;

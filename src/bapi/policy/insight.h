@@ -49,7 +49,15 @@ struct PlanSummary {
   Cost budget = 0.0;                  // that was planned with
   Cost left = 0.0;                    // of it after the runs
   std::vector<Outlook> outlook = {};  // after none, one, two, ... of the runs
+
+  // The gain over the best so far once all runs are done, in the metric's unit, never negative: kGainQuantiles equally
+  // likely values, ascending. Empty if there are no runs.
+  std::vector<double> gains = {};
+
+  // The probability, by the models, that the runs improve the best so far by more than `gain`.
+  double chance_of_gain(double gain) const;
 };
+inline constexpr int kGainQuantiles = 200;
 
 // What the planner thinks of a study as it stands. Fits the models once; everything else is read off them.
 class Insight {
@@ -68,7 +76,7 @@ class Insight {
 
  private:
   Prediction in_user_units(double mean, double sd) const;
-  std::vector<Outlook> outlook(const Horizon& horizon) const;
+  void look_ahead(const Horizon& horizon, PlanSummary& summary) const;
 
   const History& history_;
   BapiOptions options_;

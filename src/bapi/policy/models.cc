@@ -1,6 +1,7 @@
 #include "bapi/policy/models.h"
 
 #include "bapi/model/curve_costs.h"
+#include "bapi/policy/earlier_evidence.h"
 #include "bapi/policy/forecasts.h"
 
 namespace bapi {
@@ -15,6 +16,15 @@ CostModel fit_cost(const Evidence& evidence, const ModelOptions& options, const 
       curve_costs(evidence.curves(), dim, options.cost_trials), dim, evidence.epochs().max, cost, stream);
 }
 
+// A trial that counts by its last epoch may become worse: its curve is no running maximum.
+CurveModelOptions curve_options(const Metric& metric, CurveModelOptions options) {
+  if (metric.of == ValueOf::best) return options;
+  options.response = ResponseKind::raw;
+  options.monotone = Monotonicity::off;
+  options.counts = CurveValue::last;
+  return options;
+}
+
 }  // namespace
 
 void Models::tell_in_metric(Reason& why) const {
@@ -24,7 +34,9 @@ void Models::tell_in_metric(Reason& why) const {
 }
 
 Models fit_models(const Evidence& evidence, const ModelOptions& options, Rng& rng) {
-  return {CurveModel::fit(evidence.curves(), evidence.epochs(), options.curves, rng), fit_cost(evidence, options, rng)};
+  CurveModelOptions curves = curve_options(evidence.spec().metric, options.curves);
+  curves.trends = earlier_trends(evidence.spec());
+  return {CurveModel::fit(evidence.curves(), evidence.epochs(), curves, rng), fit_cost(evidence, options, rng)};
 }
 
 }  // namespace bapi

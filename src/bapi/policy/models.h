@@ -28,11 +28,12 @@ struct Models : CurveModel {
 };
 
 // Fits both models to everything the history holds. Deterministic given the stream. Requires at least one trial with a
-// value or a failure.
+// value.
 //
-// Failed trials: epochs they reported count as they are; the last epoch counts as bad as the worst value that the
-// clipping rule lets stand, so the search keeps away from their neighbourhood and nothing explodes. Their costs inform
-// the cost model as far as they were measured.
+// Earlier studies of a warm start count as far as the data follow them (model/earlier_trend.h).
+//
+// Failed trials: the epochs that they reported count as they are, values and costs. That they failed is for
+// Evidence::failures() alone.
 Models fit_models(const Evidence& evidence, const ModelOptions& options, Rng& rng);
 
 }  // namespace bapi

@@ -7,6 +7,7 @@
 #include "bapi/policy/forecasts.h"
 #include "bapi/policy/full_runs.h"
 #include "bapi/policy/option_table.h"
+#include "bapi/policy/shared_options.h"
 #include "bapi/policy/tree_choice.h"
 
 namespace bapi {
@@ -28,7 +29,7 @@ Cost full_run_cost(const History& history) {
   return *middle;
 }
 
-const OptionTable<MultiStepOptions>& table() {
+const OptionTable<MultiStepOptions>& ms_ei_table() {
   static const auto all =
       OptionTable<MultiStepOptions>()
           .integer(
@@ -36,40 +37,35 @@ const OptionTable<MultiStepOptions>& table() {
               [](MultiStepOptions & o) -> auto& { return o.steps; },
               1,
               6,
-              "full runs to look ahead, 1 being ei")
+              "full trainings to look ahead; 1 is ei")
           .word<FantasyRule>(
               "fantasies",
               [](MultiStepOptions & o) -> auto& { return o.fantasies; },
               {{"tree", FantasyRule::tree}, {"mean", FantasyRule::mean}, {"random", FantasyRule::random_path}},
-              "tree (10, 5 and 3 per run), mean or random (one per run: a path)")
+              "tree (10, 5 and 3 per training), mean or random (one per training: a path)")
           .real(
               "prune",
               [](MultiStepOptions & o) -> auto& { return o.prune; },
               0.0,
               0.1,
-              "fantasies of less weight are left out")
+              "weight below which fantasies are left out")
           .word<bool>(
               "cap",
               [](MultiStepOptions & o) -> auto& { return o.cap_steps; },
               {{"none", false}, {"count", true}},
-              "none, or count: no further ahead than the rest of the budget has full runs")
+              "none, or count: look no further ahead than the full trainings the remaining budget covers")
           .integer(
               "starts",
               [](MultiStepOptions & o) -> auto& { return o.starts; },
               1,
               100,
-              "ascents of the search over trees")
-          .integer_or(
-              "initial_runs",
-              [](MultiStepOptions & o) -> auto& { return o.design.runs; },
-              "auto",
-              1,
-              1000,
-              "runs before the first model, auto: parameters + 1");
+              "starting points of the search over trees")
+          .part(
+              initial_runs_option(), [](MultiStepOptions & o) -> auto& { return o.design; });
   return all;
 }
 
-MultiStepOptions preset_of(const std::string& name) { return {.steps = name == kTwoSteps ? 2 : 4}; }
+MultiStepOptions ms_ei_preset(const std::string& name) { return {.steps = name == kTwoSteps ? 2 : 4}; }
 
 }  // namespace
 
@@ -77,13 +73,13 @@ std::vector<std::string> MultiStepImprovement::presets() { return {"ms-ei", kTwo
 
 PolicyInfo MultiStepImprovement::info(const std::string& preset) {
   return {.name = preset,
-          .summary = preset == kTwoSteps ? "ms-ei that looks two full runs ahead"
-                                         : "expected improvement over the next four full runs, by a tree of fantasies",
-          .options = table().describe(preset_of(preset))};
+          .summary = preset == kTwoSteps ? "ms-ei that looks two full trainings ahead"
+                                         : "ei that looks four full trainings ahead",
+          .options = ms_ei_table().describe(ms_ei_preset(preset))};
 }
 
 MultiStepImprovement::MultiStepImprovement(const PolicySpec& spec)
-    : name_(spec.name), options_(table().read(spec, preset_of(spec.name))) {}
+    : name_(spec.name), options_(ms_ei_table().read(spec, ms_ei_preset(spec.name))) {}
 
 int MultiStepImprovement::steps_ahead(const History& history) const {
   if (!options_.cap_steps) return options_.steps;
@@ -117,16 +113,18 @@ Decision MultiStepImprovement::ask(const History& history, Rng& rng) {
   Rng search_stream = rng.fork("trees");
   const SearchObjective objective = multi_step_objective(model.gp, ahead, model.best);
   const std::optional<TreeChoice> choice =
-      best_root(history, objective, ahead, tree_starts(model, ahead, search_stream), tree_ascents(options_.starts));
+      best_root(evidence, objective, ahead, tree_starts(model, ahead, search_stream), tree_ascents(options_.starts));
   if (!choice) return options_.design.next(history);
+  std::vector<Note> notes = notes_of_failures(evidence, choice->root);
+  notes.push_back({.kind = NoteKind::steps_ahead, .value = static_cast<double>(steps)});
+  notes.push_back({.kind = NoteKind::tree_nodes, .value = static_cast<double>(ahead.nodes())});
   return train(choice->root,
                history.spec().epochs.max,
                0.0,
                {.rule = Rule::multi_step_improvement,
                 .forecast = forecast_full_run(history, model, choice->root.x),
                 .score = score_in_metric(model.scale, model.best, choice->log_score),
-                .notes = {{.kind = NoteKind::steps_ahead, .value = static_cast<double>(steps)},
-                          {.kind = NoteKind::tree_nodes, .value = static_cast<double>(ahead.nodes())}}});
+                .notes = std::move(notes)});
 }
 
 }  // namespace bapi

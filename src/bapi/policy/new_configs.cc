@@ -55,12 +55,13 @@ std::vector<Candidate> new_configs(const Evidence& evidence, const Surrogate& mo
   const auto score = [&](const Matrix& points) {
     return log_improvements(model, last_epoch_rows(history, points), best);
   };
-  const SearchObjective objective{
+  const SearchObjective improvement{
       .screen = score, .score = score, .ascend = [&](const Matrix& points, Vector& values, Matrix& gradients) {
         const ImprovementGradients at = log_expected_improvement(model, last_epoch_rows(history, points), best);
         values = at.log_values;
         gradients = at.gradients;
       }};
+  const SearchObjective objective = times(improvement, evidence.failures().factor(), space.encoded_dim());
   const Decoder decode = [&](const Vector& x) { return nearest_valid(space, x); };
   std::vector<Candidate> candidates;
   const auto add = [&](Config config) {
@@ -80,6 +81,13 @@ std::vector<Candidate> new_configs(const Evidence& evidence, const Surrogate& mo
   }
   if (!candidates.empty()) return candidates;
   if (std::optional<Config> config = fresh_config(history)) add(*std::move(config));
+  return candidates;
+}
+
+std::vector<Candidate> paused_and_new(const Evidence& evidence, const Surrogate& model, double best, const Rng& rng) {
+  std::vector<Candidate> candidates = paused_candidates(evidence);
+  Rng stream = rng.fork("new configurations");
+  for (Candidate& candidate : new_configs(evidence, model, best, stream)) candidates.push_back(std::move(candidate));
   return candidates;
 }
 

@@ -13,6 +13,9 @@ namespace bapi {
 // tried. Empty only if every configuration has been tried.
 std::vector<Candidate> new_configs(const Evidence& evidence, const Surrogate& model, double best, Rng& rng);
 
+// Everything that could be trained next: paused trials, and new configurations that may improve on `best`.
+std::vector<Candidate> paused_and_new(const Evidence& evidence, const Surrogate& model, double best, const Rng& rng);
+
 // The encoded configurations of the trials with the best values: a search may begin beside them. d x at most `count`.
 Matrix best_tried(const Evidence& evidence, int count);
 

@@ -117,6 +117,20 @@ class OptionTable {
         });
   }
 
+  // The options of a member that has a table of its own.
+  template <typename Part, typename Member>
+  OptionTable& part(const OptionTable<Part>& table, Member member) {
+    for (const auto& option : table.options_) {
+      add(
+          option.name,
+          option.help,
+          [=](Options& o) { return option.show(member(o)); },
+          [=](Options& o, const OptionReader& read, const std::string& key) { option.set(member(o), read, key); });
+      options_.back().use = option.use;
+    }
+    return *this;
+  }
+
   // Retires the option added last.
   OptionTable& retired() {
     options_.back().use = OptionUse::retired;
@@ -147,6 +161,9 @@ class OptionTable {
   }
 
  private:
+  template <typename>
+  friend class OptionTable;
+
   struct Option {
     std::string name;
     std::string help;  // meaning and range

@@ -7,6 +7,7 @@
 
 #include "bapi/planner/early_termination.h"
 #include "bapi/policy/forecasts.h"
+#include "bapi/policy/model_decision.h"
 #include "bapi/policy/rungs.h"
 
 namespace bapi {
@@ -34,8 +35,8 @@ const Trial* due_for_a_look(const History& history) {
 }
 
 const char* why_nothing_is_planned(HorizonEnd end) {
-  return end == HorizonEnd::budget_spent ? "what is left of the budget pays for none of the runs considered"
-                                         : "none of the runs considered is expected to gain by further epochs";
+  return end == HorizonEnd::budget_spent ? "the remaining budget pays for none of the trials considered"
+                                         : "none of the trials considered is expected to improve with further epochs";
 }
 
 // The run of the horizon that came next after the chosen one.
@@ -64,7 +65,6 @@ Reason reasons_for_run(const History& history,
     why.rival = {.log_score = second->log_improvement_per_cost};
     if (second->candidate >= 0) why.rival->trial = candidates[static_cast<std::size_t>(second->candidate)].trial;
   }
-  if (!history.incumbent()) return why;
   why.forecast = forecast_of(history,
                              models.scale,
                              {.epoch = next.until,
@@ -84,13 +84,10 @@ Reason reasons_for_run(const History& history,
 PaperPlan::PaperPlan(std::string name, BapiOptions options) : name_(std::move(name)), options_(std::move(options)) {}
 
 Decision PaperPlan::ask(const History& history, Rng& rng) {
-  const InitialDesign& design = options_.design;
-  if (design.unfinished(history)) return design.next(history);
-  const Evidence evidence(history);
-  if (evidence.curves().empty()) return history.open_segments() > 0 ? Decision(Wait{}) : design.next(history);
-  Rng stream = rng.fork("models");
-  const Models models = fit_models(evidence, options_.model, stream);
-  return follow_plan(Planning(evidence, models, options_.plan), rng);
+  return decide_with_models(
+      history, options_.design, options_.model, rng, [&](const Evidence& evidence, const Models& models) {
+        return follow_plan(Planning(evidence, models, options_.plan), rng);
+      });
 }
 
 PaperPlan::Look PaperPlan::look_at(const Trial& trial, const Planning& planning) const {
@@ -169,6 +166,7 @@ Decision PaperPlan::follow_plan(const Planning& planning, Rng& rng) const {
                                                : new_candidate(history, spec.space.decode(next.x), 0);
   const Epoch until = std::min(next.until, next.from + block_of(spec, options_.p));
   Reason why = reasons_for_run(history, models, candidates, horizon);
+  for (Note& note : notes_of_failures(planning.evidence(), chosen)) why.notes.push_back(std::move(note));
   why.check = ended.ended;
   const Cost cost = planning.cost_to({.x = next.x, .group = next.group, .done = next.from}, until);
   return train(chosen, until, cost, std::move(why));

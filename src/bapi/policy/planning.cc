@@ -84,7 +84,8 @@ Horizon Planning::plan(const std::vector<Candidate>& candidates, Cost budget, Rn
                          .candidates = {},
                          .pending = pending(),
                          .new_points = can_be_listed(spec) ? NewPoints::none : NewPoints::from_cube,
-                         .decode = [&](const Vector& x) { return nearest_valid(spec.space, x); }};
+                         .decode = [&](const Vector& x) { return nearest_valid(spec.space, x); },
+                         .log_success = evidence_.failures().factor()};
   if (problem.new_points == NewPoints::from_cube) problem.taken = evidence_.x();
   for (const Candidate& candidate : candidates) problem.candidates.push_back(candidate.at());
   HorizonOptions horizon;

@@ -6,7 +6,7 @@
 namespace bapi {
 
 PolicyInfo RandomSearch::info() {
-  return {.name = "random", .summary = "uniform configurations, each trained to the last epoch", .options = {}};
+  return {.name = "random", .summary = "trains random configurations to the last epoch", .options = {}};
 }
 
 RandomSearch::RandomSearch(const PolicySpec& spec) { const OptionReader check_names(spec, {}); }

@@ -9,9 +9,7 @@ bool has_reached(const Trial& trial, Epoch epoch) {
   return trial.curve.last_epoch() >= epoch || trial.state == TrialState::completed;
 }
 
-double value_at(const Trial& trial, Epoch epoch) {
-  return trial.curve.value(std::min(epoch, trial.curve.last_epoch()));
-}
+double value_at(const Trial& trial, Epoch epoch) { return trial.curve.value_by(epoch); }
 
 Epoch share_of(double share, Epoch max_epoch) {
   return std::clamp(static_cast<Epoch>(std::ceil(share * max_epoch - 1e-9)), 1, max_epoch);

@@ -17,7 +17,8 @@ struct HalvingOptions {
 // Whether a trial stands at `epoch` or beyond; one whose program ended by itself stands wherever it could have got to.
 bool has_reached(const Trial& trial, Epoch epoch);
 
-// The value at a rung's epoch, not the best up to it; a program that ended by itself before stands at its last value.
+// The value at a rung's epoch, not the best up to it; a program that ended by itself before, or did not report that
+// epoch, stands at its last value before (the first one after, if there is none).
 double value_at(const Trial& trial, Epoch epoch);
 
 // `share` of max_epoch, rounded up, from 1 to max_epoch.

@@ -9,10 +9,12 @@
 #include "bapi/math/normal.h"
 #include "bapi/policy/forecasts.h"
 #include "bapi/policy/fresh.h"
+#include "bapi/policy/model_decision.h"
 #include "bapi/policy/new_configs.h"
 #include "bapi/policy/option_table.h"
 #include "bapi/policy/outlook.h"
 #include "bapi/policy/rungs.h"
+#include "bapi/policy/shared_options.h"
 
 namespace bapi {
 namespace {
@@ -24,9 +26,7 @@ constexpr double kMinSd = 1e-9;
 
 std::vector<Candidate> candidates_of(const Evidence& evidence, const Surrogate& model, double best, const Rng& rng) {
   const History& history = evidence.history();
-  std::vector<Candidate> candidates = paused_candidates(evidence);
-  Rng search = rng.fork("new configurations");
-  for (Candidate& candidate : new_configs(evidence, model, best, search)) candidates.push_back(std::move(candidate));
+  std::vector<Candidate> candidates = paused_and_new(evidence, model, best, rng);
   if (can_be_listed(history.spec())) return candidates;
   Rng uniform = rng.fork("uniform configurations");
   for (int i = 0; i < kUniformCandidates; ++i) {
@@ -41,33 +41,28 @@ Vector deviations(const Moments& moments) {
   return moments.variance.unaryExpr([](double variance) { return std::max(kMinSd, std::sqrt(variance)); });
 }
 
-const OptionTable<StepByStepOptions>& table() {
+const OptionTable<StepByStepOptions>& step_by_step_table() {
   static const auto all = OptionTable<StepByStepOptions>()
                               .real(
                                   "rung_ratio",
                                   [](StepByStepOptions & o) -> auto& { return o.rung_ratio; },
                                   1.0,
                                   10.0,
-                                  "epochs of a rung over the one before, 1 being the next epoch")
-                              .integer_or(
-                                  "initial_runs",
-                                  [](StepByStepOptions & o) -> auto& { return o.design.runs; },
-                                  "auto",
-                                  1,
-                                  1000,
-                                  "runs before the first model, auto: parameters + 1")
+                                  "ratio of a rung's epochs to those of the rung before; 1 is the next epoch")
+                              .part(
+                                  initial_runs_option(), [](StepByStepOptions & o) -> auto& { return o.design; })
                               .real(
                                   "initial_epochs",
                                   [](StepByStepOptions & o) -> auto& { return o.design.epochs; },
                                   0.001,
                                   1.0,
-                                  "share of all epochs that these, and new runs at first, get")
+                                  "share of all epochs that each of these, and every new trial, gets first")
                               .real(
                                   "initial_share",
                                   [](StepByStepOptions & o) -> auto& { return o.design.budget_share; },
                                   0.01,
                                   1.0,
-                                  "of the budget that the initial runs may use");
+                                  "share of the budget that the initial trials may use");
   return all;
 }
 
@@ -91,17 +86,18 @@ Forecast StepByStep::Lineup::forecast(std::size_t candidate, Epoch epoch, double
                       .target = target});
 }
 
-std::vector<PolicyOptionInfo> StepByStep::common_options() { return table().describe({}); }
+std::vector<PolicyOptionInfo> StepByStep::common_options() { return step_by_step_table().describe({}); }
 
-StepByStep::StepByStep(const PolicySpec& spec) : options_(table().read(spec, {})) {}
+StepByStep::StepByStep(const PolicySpec& spec) : options_(step_by_step_table().read(spec, {})) {}
 
 Decision StepByStep::ask(const History& history, Rng& rng) {
-  if (options_.design.unfinished(history)) return options_.design.next(history);
-  const Evidence evidence(history);
-  if (evidence.curves().empty()) return history.open_segments() > 0 ? Decision(Wait{}) : options_.design.next(history);
+  return decide_with_models(history, options_.design, {}, rng, [&](const Evidence& evidence, const Models& models) {
+    return train_to_next_rung(evidence, models, rng);
+  });
+}
 
-  Rng stream = rng.fork("models");
-  const Models models = fit_models(evidence, {}, stream);
+Decision StepByStep::train_to_next_rung(const Evidence& evidence, const Models& models, const Rng& rng) const {
+  const History& history = evidence.history();
   const Epoch last = evidence.epochs().max;
   const std::unique_ptr<CurveSurrogate> curves =
       models.surrogate->with_pending(pending_at_their_ends(evidence.running(), last));
@@ -113,17 +109,20 @@ Decision StepByStep::ask(const History& history, Rng& rng) {
   for (const Candidate& candidate : candidates)
     next.push_back(next_rung(candidate.done, first, options_.rung_ratio, last));
   Rng draws = rng.fork("score");
-  const Lineup lineup{history, models, *curves, candidates, next};
+  const Vector success = log_success(evidence, candidates);
+  const Lineup lineup{history, models, *curves, candidates, next, success};
   Chosen choice = choose(lineup, draws);
   choice.why.candidates = static_cast<int>(candidates.size());
   for (Note& note : notes_of(models.surrogate->fit_summary())) choice.why.notes.push_back(std::move(note));
-  if (!history.incumbent()) choice.why.forecast.reset();  // there was nothing to predict from
+  for (Note& note : notes_of_failures(evidence, candidates[choice.candidate])) {
+    choice.why.notes.push_back(std::move(note));
+  }
   return train(candidates[choice.candidate], next[choice.candidate], 0.0, std::move(choice.why));
 }
 
 PolicyInfo FreezeThaw::info() {
   return {.name = "freeze-thaw",
-          .summary = "trains what most likely beats a random threshold within a random horizon, rung by rung",
+          .summary = "trains what most likely beats a random threshold in a random time",
           .options = common_options()};
 }
 
@@ -138,7 +137,7 @@ StepByStep::Chosen FreezeThaw::choose(const Lineup& lineup, Rng& rng) const {
   const Vector sds = deviations(moments);
   Vector scores(sds.size());
   for (Eigen::Index i = 0; i < scores.size(); ++i) {
-    scores[i] = log_normal_cdf((moments.mean[i] - threshold) / sds[i]);
+    scores[i] = log_normal_cdf((moments.mean[i] - threshold) / sds[i]) + lineup.log_success[i];
   }
   Eigen::Index best = 0;
   const double top = scores.maxCoeff(&best);
@@ -156,15 +155,13 @@ double best_by_epoch(const History& history, Epoch epoch) {
   for (const Trial& trial : history.trials()) {
     best_of_all = std::max(best_of_all, trial.curve.best());
     if (trial.curve.last_epoch() < epoch) continue;
-    for (Epoch t = 1; t <= epoch; ++t) best_there = std::max(best_there, trial.curve.value(t));
+    best_there = std::max(best_there, trial.curve.best_by(epoch));
   }
   return std::isfinite(best_there) ? best_there : best_of_all;
 }
 
 PolicyInfo DyHpo::info() {
-  return {.name = "dyhpo",
-          .summary = "largest expected improvement at the next rung over the best seen by then, rung by rung",
-          .options = common_options()};
+  return {.name = "dyhpo", .summary = "trains what should improve most by its next rung", .options = common_options()};
 }
 
 StepByStep::Chosen DyHpo::choose(const Lineup& lineup, Rng&) const {
@@ -179,7 +176,7 @@ StepByStep::Chosen DyHpo::choose(const Lineup& lineup, Rng&) const {
   Vector scores(sds.size());
   for (Eigen::Index i = 0; i < scores.size(); ++i) {
     const double target = best_by.at(lineup.next[static_cast<std::size_t>(i)]);
-    scores[i] = log_expected_improvement(moments.mean[i], sds[i], target);
+    scores[i] = log_expected_improvement(moments.mean[i], sds[i], target) + lineup.log_success[i];
   }
   Eigen::Index best = 0;
   const double top = scores.maxCoeff(&best);

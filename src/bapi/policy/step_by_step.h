@@ -31,6 +31,7 @@ class StepByStep : public Policy {
     const CurveSurrogate& curves;
     const std::vector<Candidate>& candidates;
     const std::vector<Epoch>& next;
+    const Vector& log_success;  // of each candidate, a summand of its score
 
     Moments at(const std::vector<Epoch>& epochs) const;  // of the candidates, one epoch each
 
@@ -46,6 +47,8 @@ class StepByStep : public Policy {
   virtual Chosen choose(const Lineup& lineup, Rng& rng) const = 0;
 
  private:
+  Decision train_to_next_rung(const Evidence& evidence, const Models& models, const Rng& rng) const;
+
   StepByStepOptions options_;
 };
 

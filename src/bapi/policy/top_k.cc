@@ -15,30 +15,30 @@ constexpr const char* kOneEpoch = "one-epoch";
 Cost cost_up_to(const Trial& trial, Epoch rung) {
   if (trial.curve.last_epoch() < rung) return trial.spent();
   Cost cost = 0.0;
-  for (const Measurement& m : trial.curve.points().first(static_cast<std::size_t>(rung))) cost += m.cost;
+  for (const Measurement& m : trial.curve.up_to(rung)) cost += m.cost;
   return cost;
 }
 
 bool on_its_way(const Trial& trial, Epoch rung) { return trial.segment && trial.curve.last_epoch() < rung; }
 
-const OptionTable<TopKOptions>& table() {
+const OptionTable<TopKOptions>& top_k_table() {
   static const auto all = OptionTable<TopKOptions>()
                               .real(
                                   "epochs",
                                   [](TopKOptions & o) -> auto& { return o.epochs; },
                                   0.0,
                                   1.0,
-                                  "share of all epochs of a short run, 0 being one epoch")
+                                  "share of all epochs that a short trial gets; 0 is one epoch")
                               .real(
                                   "explore",
                                   [](TopKOptions & o) -> auto& { return o.explore; },
                                   0.01,
                                   1.0,
-                                  "share of the budget for short runs");
+                                  "share of the budget for short trials");
   return all;
 }
 
-TopKOptions preset_of(const std::string& name) { return {.epochs = name == kOneEpoch ? 0.0 : 0.1}; }
+TopKOptions top_k_preset(const std::string& name) { return {.epochs = name == kOneEpoch ? 0.0 : 0.1}; }
 
 }  // namespace
 
@@ -46,13 +46,12 @@ std::vector<std::string> TopK::presets() { return {"top-k", kOneEpoch}; }
 
 PolicyInfo TopK::info(const std::string& preset) {
   return {.name = preset,
-          .summary = preset == kOneEpoch
-                         ? "one epoch of many configurations, then the best of them to the end"
-                         : "a tenth of the epochs of many configurations, then the best of them to the end",
-          .options = table().describe(preset_of(preset))};
+          .summary = preset == kOneEpoch ? "trains many configurations for one epoch, then the best fully"
+                                         : "trains many configurations for 10 % of epochs, then the best fully",
+          .options = top_k_table().describe(top_k_preset(preset))};
 }
 
-TopK::TopK(const PolicySpec& spec) : name_(spec.name), options_(table().read(spec, preset_of(spec.name))) {}
+TopK::TopK(const PolicySpec& spec) : name_(spec.name), options_(top_k_table().read(spec, top_k_preset(spec.name))) {}
 
 bool TopK::exploring(const History& history, Epoch rung) const {
   Cost spent = 0.0;
@@ -67,7 +66,7 @@ bool TopK::exploring(const History& history, Epoch rung) const {
     }
   }
   const Cost mean = done > 0 ? spent / done : 0.0;
-  return spent + (running + 1) * mean <= options_.explore * history.budget().total();
+  return spent + (running + 1) * mean <= options_.explore * history.budget().plannable();
 }
 
 Decision TopK::ask(const History& history, Rng&) {

@@ -18,13 +18,14 @@ SearchOptions tree_ascents(int starts) {
   return {.starts = starts, .ascent = {.max_iterations = 100, .relative_tolerance = 1e-6, .gradient_tolerance = 1e-5}};
 }
 
-std::optional<TreeChoice> best_root(const History& history,
-                                    const SearchObjective& objective,
+std::optional<TreeChoice> best_root(const Evidence& evidence,
+                                    const SearchObjective& improvement,
                                     const FantasyTree& tree,
                                     const Matrix& screen,
                                     const SearchOptions& options) {
-  const NearestUntried untried(history);
+  const NearestUntried untried(evidence.history());
   const Eigen::Index d = screen.rows() / tree.nodes();
+  const SearchObjective objective = times(improvement, evidence.failures().factor(), d);
   std::optional<TreeChoice> best;
   std::vector<ScoredPoint> found = search_among(objective, screen, {}, options);
   found.resize(std::min(found.size(), static_cast<std::size_t>(options.starts)));

@@ -17,10 +17,11 @@ struct TreeChoice {
 };
 
 // The first decision of the best tree. The trees that the search finds are optimised over the whole cube; each of the
-// best is then scored again with its root at the nearest new configuration. Nothing if no tree scores above 0 or every
+// best is then scored again with its root at the nearest new configuration. The score of a tree is multiplied by the
+// probability that its root is trained without failing. Nothing if no tree scores above 0 or every
 // configuration found was tried.
-std::optional<TreeChoice> best_root(const History& history,
-                                    const SearchObjective& objective,
+std::optional<TreeChoice> best_root(const Evidence& evidence,
+                                    const SearchObjective& improvement,
                                     const FantasyTree& tree,
                                     const Matrix& screen,
                                     const SearchOptions& options);

@@ -7,6 +7,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/rng.h"
+#include "bapi/process/gpus.h"
 #include "bapi/study/macros.h"
 
 namespace bapi {
@@ -82,9 +83,13 @@ std::vector<std::string> training_environment(const StudySpec& spec,
     variables.insert_or_assign(std::string(name_of(variable)),
                                variable.substr(std::min(variable.size(), name_of(variable).size() + 1)));
   }
+  // Reports that a Python program prints must arrive when they are made, not when a buffer is full.
+  variables.try_emplace("PYTHONUNBUFFERED", "1");
   for (const auto& [name, value] : spec.env) variables.insert_or_assign(name, value);
   const auto tell = [&](const char* name, std::string value) { variables.insert_or_assign(name, std::move(value)); };
+  for (const auto& [name, value] : worker_environment(assignment.worker, assignment.gpus)) tell(name.c_str(), value);
   tell("BAPI_TRIAL", std::to_string(index(segment.trial)));
+  tell("BAPI_METRIC", spec.metric.name);
   tell("BAPI_CONFIG", assignment.dir.config().string());
   tell("BAPI_DIR", assignment.dir.root.string());
   tell("BAPI_CHECKPOINT_DIR", assignment.dir.checkpoint().string());

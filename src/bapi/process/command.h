@@ -14,8 +14,10 @@ struct Assignment {
   Segment segment;
   Epoch from = 0;  // it continues after this epoch: segment.from, or 0 if it keeps no checkpoints
   TrialDir dir;
-  std::optional<double> deadline;  // seconds since the Unix epoch
-  std::string mark = {};           // NAME=value that tells this controller's programs from all others
+  std::optional<double> deadline;      // seconds since the Unix epoch
+  int worker = 0;                      // number of its slot, from 0
+  std::vector<std::string> gpus = {};  // of all workers (gpus.h)
+  std::string mark = {};               // NAME=value that tells this controller's programs from all others
 };
 
 // The argument vector with every ${macro} replaced. A parameter that does not apply is empty, and left out of ${args},

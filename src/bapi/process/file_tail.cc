@@ -98,10 +98,12 @@ std::string FileTail::take_rest() {
   return std::exchange(partial_, {});
 }
 
-double FileTail::modified_at() const {
+FileTail::Stamp FileTail::stamp() const {
   struct stat status = {};
-  if (::fstat(file_.get(), &status) != 0) return 0.0;
-  return static_cast<double>(status.st_mtim.tv_sec) + 1e-9 * static_cast<double>(status.st_mtim.tv_nsec);
+  if (::fstat(file_.get(), &status) != 0) return {};
+  return {
+      .modified_at = static_cast<double>(status.st_mtim.tv_sec) + 1e-9 * static_cast<double>(status.st_mtim.tv_nsec),
+      .all_read = status.st_size <= offset_};
 }
 
 std::string last_lines(const std::filesystem::path& file, std::int64_t offset, int max_lines, std::int64_t max_bytes) {

@@ -23,7 +23,12 @@ class FileTail {
   // What follows the last newline, once nobody writes any more; empty if there is nothing or if it was too long.
   std::string take_rest();
 
-  double modified_at() const;  // seconds since the Unix epoch
+  // When it was written to last, in seconds since the Unix epoch, and whether there was nothing more to read then.
+  struct Stamp {
+    double modified_at = 0.0;
+    bool all_read = true;
+  };
+  Stamp stamp() const;
 
   // Why the file is not read, or not any further; empty if it is. It may be a link, a pipe or a device, which are never
   // opened, or have a hole that nobody can have appended.

@@ -52,18 +52,23 @@ std::string random_mark() {
   return fmt::format("BAPI_CONTROLLER={:016x}{:016x}", number[0], number[1]);
 }
 
-// Ctrl-Z: first the programs, then this process. The handler does nothing that a signal handler must not do.
+// Returns when the guardian has stopped the programs, or does not. Does nothing that a signal handler must not do.
+void request_stop(GuardianPage& page) {
+  constexpr int kAttempts = 100;
+  constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 5'000'000};
+  page.stop_requests.fetch_add(1);
+  for (int i = 0; i < kAttempts && page.pause.get().since <= 0.0; ++i) ::nanosleep(&kPause, nullptr);
+}
+
+// Ctrl-Z: first the programs, then this process.
 std::atomic<GuardianPage*> page_of_stop_signal = nullptr;
 
 extern "C" void on_stop_signal(int) {
-  constexpr int kAttempts = 100;
-  constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 5'000'000};
   const int error = errno;
   GuardianPage* page = page_of_stop_signal.load();
-  if (page) page->stop_requested.store(true);
-  for (int i = 0; page && i < kAttempts && page->pause.get().since <= 0.0; ++i) ::nanosleep(&kPause, nullptr);
+  if (page) request_stop(*page);
   ::raise(SIGSTOP);
-  if (page) page->stop_requested.store(false);
+  if (page) page->stop_requests.fetch_sub(1);
   errno = error;
 }
 
@@ -87,10 +92,15 @@ void release_stop_signal(GuardianPage* page) {
 
 }  // namespace
 
-Guardian::Guardian(int wards, double grace)
-    : mark_(random_mark()), grace_(grace), page_(map_page(wards), unmap), dirs_(static_cast<std::size_t>(wards)) {
+Guardian::Guardian(int wards, double grace, Orphans orphans)
+    : owner_(::getpid()),
+      mark_(random_mark()),
+      grace_(grace),
+      orphans_(orphans),
+      page_(map_page(wards), unmap),
+      own_marks_(static_cast<std::size_t>(wards)) {
   page_->since = ticks_since_boot();
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (orphans_ == Orphans::adopted) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   start();
   catch_stop_signal(page_.get());
 }
@@ -100,7 +110,11 @@ void Guardian::start() {
   const pid_t pid = ::fork();
   if (pid < 0) throw Shortage(fmt::format("cannot start the guardian process: {}", std::strerror(errno)));
   if (pid == 0) {
-    stand_guard({.page = page_.get(), .controller = controller, .mark = mark_.c_str(), .grace = grace_});
+    stand_guard({.page = page_.get(),
+                 .controller = controller,
+                 .mark = mark_.c_str(),
+                 .grace = grace_,
+                 .adopts_orphans = orphans_ == Orphans::adopted});
   }
   identity_ = identify(pid).value_or(ProcessIdentity{.pid = pid, .start_ticks = 0, .boot = {}});
 }
@@ -119,6 +133,7 @@ void Guardian::end_all() {
 }
 
 Guardian::~Guardian() {
+  if (::getpid() != owner_) return;  // a forked child's copy guards nothing
   release_stop_signal(page_.get());
   end_all();
   ::kill(identity_.pid, SIGKILL);
@@ -131,10 +146,17 @@ void Guardian::stay_guarded() {
 }
 
 int Guardian::watch(const ProcessIdentity& leader, const std::filesystem::path& file) {
+  return watch(leader, file.string(), "BAPI_DIR=" + file.parent_path().string());
+}
+
+int Guardian::watch_marked(const ProcessIdentity& leader, const std::string& own_mark) {
+  return watch(leader, "", own_mark);
+}
+
+int Guardian::watch(const ProcessIdentity& leader, const std::string& path, const std::string& own_mark) {
   Ward* const end = page_->wards() + page_->wards_size;
   Ward* const free = std::find_if(page_->wards(), end, [](const Ward& ward) { return ward.pid.load() == 0; });
   check(free != end, "Guardian: more programs than wards");
-  const std::string path = file.string();
   free->file.fill('\0');
   std::copy_n(path.begin(), std::min(path.size(), free->file.size() - 1), free->file.begin());
   free->start_ticks = leader.start_ticks;
@@ -142,7 +164,7 @@ int Guardian::watch(const ProcessIdentity& leader, const std::filesystem::path& 
   free->held.store(false);
   free->pid.store(leader.pid, std::memory_order_release);
   const auto ward = static_cast<int>(free - page_->wards());
-  dirs_[static_cast<std::size_t>(ward)] = file.parent_path().string();
+  own_marks_[static_cast<std::size_t>(ward)] = own_mark;
   return ward;
 }
 
@@ -150,14 +172,14 @@ void Guardian::forget(int ward) { page_->wards()[ward].pid.store(0, std::memory_
 
 FamilyTraits Guardian::traits_of(int ward) const {
   const Ward& of = page_->wards()[ward];
-  const std::string dir = "BAPI_DIR=" + dirs_[static_cast<std::size_t>(ward)];
+  const std::string& own_mark = own_marks_[static_cast<std::size_t>(ward)];
   FamilyTraits traits;
   traits.leaders = {{.pid = of.pid.load(), .start_ticks = of.start_ticks, .boot = {}}};
-  traits.marked = [this, dir](int pid) { return has_variables(pid, {mark_, dir}); };
+  traits.marked = [this, own_mark](int pid) { return has_variables(pid, {mark_, own_mark}); };
   traits.since = of.start_ticks;
   traits.outsiders = {::getpid(), identity_.pid};
   // Whose an orphan without any mark is cannot be told while several programs run; it goes with the last of them.
-  traits.heir = ::getpid();
+  traits.heir = orphans_ == Orphans::adopted ? ::getpid() : 0;
   for (int i = 0; i < page_->wards_size; ++i) {
     if (i == ward || page_->wards()[i].pid.load() == 0) continue;
     traits.outsiders.push_back(page_->wards()[i].pid.load());
@@ -182,6 +204,7 @@ FamilyTraits Guardian::traits_of_all() const {
 // Whether the program is a single process. As orphans come to this process, its own children and those of the leader
 // tell, without a look at all processes of the machine.
 bool Guardian::is_alone(const ProcessIdentity& leader) const {
+  if (orphans_ == Orphans::left) return false;
   const std::optional<std::vector<int>> ours = children_of(::getpid());
   if (!ours) return false;
   const auto known = [&](int pid) {
@@ -199,10 +222,10 @@ bool Guardian::is_alone(const ProcessIdentity& leader) const {
 void Guardian::signal(int ward, int signal) const {
   const FamilyTraits traits = traits_of(ward);
   const ProcessIdentity& leader = traits.leaders.front();
-  ::kill(-leader.pid, signal);
+  const bool has_group = ::kill(-leader.pid, signal) == 0;
   if (is_alone(leader)) return;
   for (const ProcessEntry& entry : family_members(process_table(), traits)) {
-    if (entry.group != leader.pid) ::kill(entry.pid, signal);
+    if (!has_group || entry.group != leader.pid) ::kill(entry.pid, signal);
   }
 }
 
@@ -214,6 +237,17 @@ void Guardian::hold(int ward) {
 void Guardian::go_on(int ward) {
   page_->wards()[ward].held.store(false);
   signal(ward, SIGCONT);
+}
+
+void Guardian::pause() { request_stop(*page_); }
+
+void Guardian::go_on() {
+  page_->stop_requests.fetch_sub(1);
+  constexpr int kAttempts = 100;
+  constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 5'000'000};
+  for (int i = 0; i < kAttempts && page_->stop_requests.load() == 0 && page_->pause.get().since > 0.0; ++i) {
+    ::nanosleep(&kPause, nullptr);
+  }
 }
 
 bool Guardian::end_rest(int ward) {
@@ -228,6 +262,7 @@ bool Guardian::end_rest(int ward) {
 
 // Dead children that are neither watched nor anyone else's: outside this process's session, younger than the guardian.
 void Guardian::reap_orphans(const std::vector<ProcessEntry>& table) const {
+  if (orphans_ == Orphans::left) return;
   const int self = ::getpid();
   const int session = ::getsid(0);
   const std::vector<ProcessIdentity> leaders = traits_of_all().leaders;

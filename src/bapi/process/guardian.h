@@ -29,12 +29,18 @@ struct GuardianLimits {
 // - It stamps the instant at which a program ends, whatever the controller does then.
 //
 // Instants are seconds of training time: those of the monotonic clock, in which a sleeping machine does not age, less
-// `paused`. The process that has a guardian inherits the orphans of its programs (PR_SET_CHILD_SUBREAPER); children of
-// its own that lead a session and are younger than the guardian are taken for such orphans.
+// `paused`.
 class Guardian {
  public:
+  // What becomes of processes that a program leaves behind, should they carry no mark of it any more.
+  enum class Orphans {
+    adopted,  // the process that has the guardian inherits them (PR_SET_CHILD_SUBREAPER); children of its own that lead
+              // a session and are younger than the guardian are taken for such orphans
+    left,     // this process may have children of its own that are nobody's business
+  };
+
   // Watches up to `wards` programs at a time. Throws Shortage if the system has no process left.
-  Guardian(int wards, double grace);
+  Guardian(int wards, double grace, Orphans orphans = Orphans::adopted);
   ~Guardian();  // ends what is still watched, then the guardian
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;
@@ -46,6 +52,7 @@ class Guardian {
   // From now on the program is watched. Its leader must not be reaped before `forget`. `file` is its process file,
   // in the directory that the program knows as BAPI_DIR.
   int watch(const ProcessIdentity& leader, const std::filesystem::path& file);
+  int watch_marked(const ProcessIdentity& leader, const std::string& own_mark);  // without a file; NAME=value
   void forget(int ward);
 
   void signal(int ward, int signal) const;  // to every process of the program
@@ -53,6 +60,10 @@ class Guardian {
   // Stops a program, and continues it: the guardian leaves one that is held as it is.
   void hold(int ward);
   void go_on(int ward);
+
+  // Stops everything, as while the controller is stopped, and continues it.
+  void pause();
+  void go_on();
 
   void end_all();  // kills every process of every program; returns when they are gone
 
@@ -75,15 +86,18 @@ class Guardian {
 
  private:
   void start();
+  int watch(const ProcessIdentity& leader, const std::string& file, const std::string& own_mark);
   FamilyTraits traits_of(int ward) const;
   FamilyTraits traits_of_all() const;
   bool is_alone(const ProcessIdentity& leader) const;
   void reap_orphans(const std::vector<ProcessEntry>& table) const;
 
+  const int owner_;  // process id
   std::string mark_;
   double grace_;
+  Orphans orphans_;
   std::unique_ptr<GuardianPage, void (*)(GuardianPage*)> page_;  // shared with the guardian
-  std::vector<std::string> dirs_;                                // of the wards
+  std::vector<std::string> own_marks_;                           // of the wards: NAME=value
   ProcessIdentity identity_;
 };
 

@@ -22,11 +22,12 @@
 namespace bapi {
 namespace {
 
-constexpr double kLookEvery = 0.1;     // seconds
-constexpr double kNoteEvery = 0.5;     // seconds between two notes of how long programs have trained
-constexpr double kLimitSlack = 0.1;    // seconds that the controller has to keep a limit itself
-constexpr double kEndWithin = 60.0;    // seconds after which even a process that cannot be killed is given up
-constexpr double kShortPause = 0.005;  // seconds between two looks while processes are ended or stopped
+constexpr double kGuardEvery = 0.1;          // seconds
+constexpr double kNoteEvery = 0.5;           // seconds between two notes of how long programs have trained
+constexpr double kLimitSlack = 0.1;          // seconds that the controller has to keep a limit itself
+constexpr double kEndWithin = 60.0;          // seconds after which even a process that cannot be killed is given up
+constexpr double kLookForStraysEvery = 0.2;  // seconds
+constexpr double kShortPause = 0.005;        // seconds between two looks while processes are ended or stopped
 
 void sleep_for(double seconds) {
   const timespec time = {.tv_sec = static_cast<time_t>(seconds),
@@ -50,6 +51,7 @@ class Watch {
         controller_(duty.controller),
         mark_(duty.mark),
         grace_(duty.grace),
+        adopts_orphans_(duty.adopts_orphans),
         alive_(open_process(duty.controller)) {}
 
   void run() {
@@ -59,6 +61,7 @@ class Watch {
       follow_stops();
       keep_limits();
       note_lives();
+      look_for_strays();
       sleep();
     }
     end_everything();
@@ -106,9 +109,12 @@ class Watch {
   FamilyTraits traits() const {
     FamilyTraits traits;
     for (const auto& [index, followed] : followed_) traits.leaders.push_back(followed.leader);
+    for (const auto& [pid, start_ticks] : strays_) {
+      traits.leaders.push_back({.pid = pid, .start_ticks = start_ticks, .boot = {}});
+    }
     traits.marked = [this](int pid) { return has_variables(pid, {mark_}); };
     traits.since = page_.since;
-    traits.heir = controller_;
+    traits.heir = adopts_orphans_ ? controller_ : 0;
     traits.outsiders = {controller_, ::getpid()};
     return traits;
   }
@@ -121,7 +127,7 @@ class Watch {
 
   void follow_stops() {
     const std::optional<ProcessEntry> controller = process_entry(controller_);
-    const bool stopped = page_.stop_requested.load() || (controller && controller->stopped());
+    const bool stopped = page_.stop_requests.load() > 0 || (controller && controller->stopped());
     if (stopped && !paused()) pause();
     if (!stopped && paused()) go_on();
   }
@@ -192,8 +198,39 @@ class Watch {
     if (now >= kill_at_) signal_all(SIGKILL);
   }
 
+  // Processes that left the session of their program are remembered: should the controller be killed, the kernel kills
+  // the program at once, and with it goes what tells whose they were, if they have cleared their environment as well.
+  void look_for_strays() {
+    const double now = monotonic_seconds();
+    if (now - looked_for_strays_at_ < kLookForStraysEvery) return;
+    looked_for_strays_at_ = now;
+    std::erase_if(strays_, [](const auto& stray) {
+      const std::optional<ProcessEntry> entry = process_entry(stray.first);
+      return !entry || entry->start_ticks != stray.second;
+    });
+    for (const auto& [index, followed] : followed_) add_strays_below(followed.leader.pid, followed.leader.pid);
+    for (const auto& [pid, start_ticks] : std::map(strays_)) add_strays_below(pid, 0);
+    if (adopts_orphans_) add_strays_below(controller_, ::getsid(controller_));
+  }
+
+  // Descendants of a process that are not in a session.
+  void add_strays_below(int pid, int session) {
+    for (const int child : children_of(pid).value_or(std::vector<int>())) {
+      const std::optional<ProcessEntry> entry = process_entry(child);
+      if (!entry || entry->start_ticks < page_.since || child == ::getpid() || is_leader(child)) continue;
+      if (entry->session != session && !strays_.emplace(child, entry->start_ticks).second) continue;
+      add_strays_below(child, session);
+    }
+  }
+
+  bool is_leader(int pid) const {
+    return std::any_of(
+        followed_.begin(), followed_.end(), [&](const auto& ward) { return ward.second.leader.pid == pid; });
+  }
+
   void note(int index) const {
     const Ward& ward = page_.wards()[index];
+    if (ward.file.front() == '\0') return;
     const double ended = ward.ended();
     renew_lived(ward.file.data(), mark_, ward.pid.load(), (ended > 0.0 ? ended : training_now()) - ward.started);
   }
@@ -218,8 +255,8 @@ class Watch {
         events.push_back({.fd = followed.descriptor.get(), .events = POLLIN, .revents = 0});
       }
     }
-    const double limit = paused() || page_.limit_passed.load() ? kLookEvery : seconds_to_limit() + kLimitSlack;
-    const double seconds = std::clamp(limit, kShortPause, kLookEvery);
+    const double limit = paused() || page_.limit_passed.load() ? kGuardEvery : seconds_to_limit() + kLimitSlack;
+    const double seconds = std::clamp(limit, kShortPause, kGuardEvery);
     ::poll(events.data(), events.size(), static_cast<int>(std::ceil(1e3 * seconds)));
   }
 
@@ -244,8 +281,11 @@ class Watch {
   const int controller_;
   const std::string mark_;
   const double grace_;
+  const bool adopts_orphans_;
   const FileDescriptor alive_;  // readable when the controller is gone
   std::map<int, Followed> followed_;
+  std::map<int, std::uint64_t> strays_;  // when they were started, by number
+  double looked_for_strays_at_ = 0.0;
   double kill_at_ = 0.0;
   double noted_at_ = 0.0;
 };

@@ -60,10 +60,10 @@ struct Ward {
 
 // The memory that a controller and its guardian share.
 struct GuardianPage {
-  Published<Pause> pause;                    // written by the guardian
-  Published<PublishedLimits> limits;         // written by the controller
-  std::atomic<bool> stop_requested = false;  // by the controller: pause everything
-  std::atomic<bool> limit_passed = false;    // by the guardian
+  Published<Pause> pause;                  // written by the guardian
+  Published<PublishedLimits> limits;       // written by the controller
+  std::atomic<int> stop_requests = 0;      // of the controller; while there is one, everything is paused
+  std::atomic<bool> limit_passed = false;  // by the guardian
   int wards_size = 0;
   std::uint64_t since = 0;  // no program was started before: ticks since boot
 
@@ -87,6 +87,7 @@ struct GuardianDuty {
   int controller;
   const char* mark;
   double grace;
+  bool adopts_orphans;  // the controller does
 };
 [[noreturn]] void stand_guard(const GuardianDuty& duty);
 

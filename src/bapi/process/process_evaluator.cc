@@ -3,16 +3,23 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/inotify.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "bapi/base/error.h"
+#include "bapi/base/file_tree.h"
+#include "bapi/control/allowance.h"
+#include "bapi/process/ahead.h"
 #include "bapi/process/failure_text.h"
+#include "bapi/process/gpus.h"
 #include "bapi/process/guardian.h"
+#include "bapi/process/model_keeper.h"
 #include "bapi/process/recovery.h"
 #include "bapi/process/training_process.h"
 
@@ -21,13 +28,9 @@ namespace {
 
 using Ending = TrainingProcess::Ending;
 
-// Between two looks at the files, so that a program that prints without pause does not keep this process busy. Instants
-// come from the files themselves and do not suffer.
+// After a look at files that had grown without a report, so that a program that prints without pause does not keep this
+// process busy. A report is looked at as soon as it is there: the model of its epoch may have to be kept.
 constexpr double kPause = 0.005;  // seconds
-
-// The same while no program is about to end its segment: then no decision waits for the reports, and those of fast
-// programs are recorded together.
-constexpr double kGatheringPause = 0.05;  // seconds
 
 // After the machine had no room for another program.
 constexpr double kTryAgainEvery = 1.0;  // seconds
@@ -46,6 +49,14 @@ std::string crash_text(const Exit& exit, Epoch last_epoch) {
                      exit.text(),
                      last_epoch > 0 ? fmt::format("after epoch {}", last_epoch) : "before its first epoch",
                      exit.signal == SIGKILL ? " (out of memory?)" : "");
+}
+
+std::string unreadable_checkpoint_text(const Exit& exit, Epoch from) {
+  return fmt::format(
+      "{} before its first report{}. Its checkpoint was probably incomplete: a program that is ended while it saves "
+      "leaves half a file, unless it writes a temporary file and renames it",
+      exit.text(),
+      from > 0 ? fmt::format(", although it was to continue after epoch {}", from) : "");
 }
 
 std::string silence_text(double seconds) {
@@ -72,8 +83,10 @@ ProcessEvaluator::ProcessEvaluator(const StudySpec& spec,
       dir_(std::move(dir)),
       clock_(clock),
       options_(std::move(options)),
+      gpus_(gpus_of(spec, Machine::this_one())),
       guardian_(std::make_unique<Guardian>(spec.workers, spec.effective_grace())),
-      changes_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+      changes_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)),
+      models_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   require(!spec_.command.empty(), "command: expected the program that trains, as a list of arguments");
   expand_command(spec_, some_assignment(spec_, dir_));
 }
@@ -108,14 +121,26 @@ void ProcessEvaluator::start(const Segment& segment) {
   forget_recorded();
   open_[segment.trial] = segment;
   TrainingProcess* process = process_of(segment.trial);
-  if (process) process->account().continue_from(segment.from, segment.spent);
+  if (process) process->account().continue_from(segment.from, segment.paid, segment.spent);
+  if (process && process->ending() == Ending::none) raise_limit(*process, segment.max_epoch);
+  if (process) take_reports(*process, process->take_held_back());
   if (process && process->ending() == Ending::none) {
-    process->raise_max_epoch(segment.max_epoch);
-    process->go_on(now());
-    close_segment_if_done(segment.trial, segment.from);
+    close_segment_if_done(segment.trial, process->account().last_epoch());
+    if (open_.contains(segment.trial)) process->go_on(TrainingProcess::Hold::decision, now());
     return;
   }
   queue_.push_back(segment.trial);  // `wait` begins it
+}
+
+// What the process may do now is written down for a later controller. If that fails it is ended, and another one
+// continues the trial when the machine has room.
+void ProcessEvaluator::raise_limit(TrainingProcess& process, Epoch max_epoch) {
+  try {
+    process.raise_max_epoch(max_epoch);
+  } catch (const Shortage& shortage) {
+    process.note(shortage.what());
+    process.end(Ending::released, spec_.effective_grace(), now());
+  }
 }
 
 void ProcessEvaluator::release(TrialId trial) {
@@ -125,9 +150,33 @@ void ProcessEvaluator::release(TrialId trial) {
   if (!process) {
     open_.erase(trial);
   } else if (process->ending() == Ending::none) {
-    process->end(Ending::released, spec_.effective_grace(), now());
+    process->hold(TrainingProcess::Hold::decision);  // so that it begins nothing new
+    process->wait_until_stopped();
+    const auto doing = is_saving(*process) ? TrainingProcess::Doing::saving : TrainingProcess::Doing::training;
+    process->end(Ending::released, spec_.effective_grace(), now(), doing);
   } else if (process->ending() == Ending::failed) {
     open_.erase(trial);  // it shall not be replaced by a new one
+  }
+}
+
+// A program that is ended between saving an epoch and reporting it leaves half a file, or a gap in the curve. Where
+// time is the cost, it must be known to save first: one that reports first would be paid for a further epoch.
+bool ProcessEvaluator::is_saving(const TrainingProcess& process) {
+  ModelKeeper& keeper = keeper_of(process.trial());
+  if (spec_.budget.meter == Meter::accrued && !keeper.saves_first()) return false;
+  const auto channel = process.reports_to_file() ? WriteOrder::Channel::file : WriteOrder::Channel::output;
+  return keeper.is_between_save_and_report(channel);
+}
+
+// It was left to come to its report, and has. A fast one may be saving again before it is stopped.
+void ProcessEvaluator::end_between_epochs(TrainingProcess& process) {
+  if (!process.may_finish_saving()) return;
+  process.hold(TrainingProcess::Hold::decision);
+  process.wait_until_stopped();
+  if (is_saving(process)) {
+    process.goes_on_saving(now());
+  } else {
+    process.has_finished_saving(now());
   }
 }
 
@@ -136,13 +185,14 @@ void ProcessEvaluator::fill_slots() {
   if (short_since_ && now() < try_again_at_) return;
   for (auto next = queue_.begin(); next != queue_.end() && facts_.empty();) {
     const TrialId trial = *next;
+    if (open_.contains(trial) && !process_of(trial)) take_ahead(trial);
     if (const auto segment = open_.find(trial); segment != open_.end()) {
       const TrainingProcess* process = process_of(trial);
       close_segment_if_done(trial, process ? process->account().last_epoch() : segment->second.from);
     }
     if (!open_.contains(trial)) {
       next = queue_.erase(next);
-    } else if (std::ssize(processes_) < spec_.workers && !process_of(trial)) {
+    } else if (std::ssize(processes_) < spec_.workers && !process_of(trial) && !keepers_.contains(trial)) {
       if (begin(trial) == Begun::later) return;
       next = queue_.erase(next);
     } else {
@@ -151,28 +201,76 @@ void ProcessEvaluator::fill_slots() {
   }
 }
 
+int ProcessEvaluator::free_slot() const {
+  const auto taken = [&](int slot) {
+    return std::any_of(
+        processes_.begin(), processes_.end(), [&](const auto& process) { return process->worker() == slot; });
+  };
+  int slot = 0;
+  while (taken(slot)) ++slot;
+  return slot;
+}
+
+// What an earlier process has reported past the end of its segment is the beginning of this one.
+void ProcessEvaluator::take_ahead(TrialId trial) {
+  if (options_.at_segment_end != ProcessEvaluatorOptions::AtSegmentEnd::lockstep) return;
+  Segment& segment = open_.at(trial);
+  ProcessAccount account(spec_,
+                         {.trial = trial,
+                          .last_epoch = segment.from,
+                          .paid = segment.paid,
+                          .usual_epoch = segment.usual_epoch,
+                          .spent = segment.spent,
+                          .from = segment.from,
+                          .continued = segment.continued,
+                          .max_epoch = segment.max_epoch});
+  for (const EpochReport& report : reports_ahead(dir_.trial(trial), spec_.metric.name, segment.from)) {
+    if (account.last_epoch() >= segment.until) break;
+    const Reading reading = account.take(report, 0.0);
+    for (const Event& fact : reading.facts) {
+      if (const auto* measured = std::get_if<Measured>(&fact)) segment.recent.push_back(measured->measurement.value);
+    }
+    facts_.insert(facts_.end(), reading.facts.begin(), reading.facts.end());
+    if (reading.kind == Reading::Kind::failure) {
+      facts_.emplace_back(
+          TrialFailed{.trial = trial, .message = failure_text(reading.message, ""), .cause = reading.cause});
+      open_.erase(trial);
+      return;
+    }
+  }
+  segment.from = account.last_epoch();
+  segment.paid = account.paid();
+  segment.spent = account.spent();
+}
+
 ProcessEvaluator::Begun ProcessEvaluator::begin(TrialId trial) {
   const Segment& segment = open_.at(trial);
   const Assignment assignment = {.segment = segment,
-                                 .from = spec_.begins_after(segment.from),
+                                 .from = continue_after(dir_.trial(trial), spec_.begins_after(segment.from)),
                                  .dir = dir_.trial(trial),
                                  .deadline = options_.deadline,
+                                 .worker = free_slot(),
+                                 .gpus = gpus_,
                                  .mark = guardian_->mark()};
-  std::variant<std::unique_ptr<TrainingProcess>, std::string> started;
+  std::variant<std::unique_ptr<TrainingProcess>, TrainingProcess::Refusal> started;
   try {
-    started = TrainingProcess::start(spec_, assignment, now(), changes_.get(), *guardian_);
+    started = TrainingProcess::start(
+        spec_, assignment, now(), changes_.get(), *guardian_, [&] { keeper_of(trial).process_begins(); });
   } catch (const Shortage& shortage) {
     wait_for_the_machine(shortage.what());
     return Begun::later;
   }
   short_since_.reset();
-  if (const auto* why = std::get_if<std::string>(&started)) {
+  std::error_code ignored;
+  std::filesystem::remove(assignment.dir.ahead(), ignored);  // it is in the log
+  if (const auto* why = std::get_if<TrainingProcess::Refusal>(&started)) {
     open_.erase(trial);
-    facts_.emplace_back(TrialFailed{.trial = trial, .message = failure_text(*why, "")});
-    append_note(assignment.dir, *why);
+    facts_.emplace_back(TrialFailed{.trial = trial, .message = failure_text(why->message, ""), .cause = why->cause});
+    append_note(assignment.dir, why->message);
     return Begun::yes;
   }
   processes_.push_back(std::move(std::get<std::unique_ptr<TrainingProcess>>(started)));
+  recent_[trial] = segment.recent;
   return Begun::yes;
 }
 
@@ -204,14 +302,36 @@ std::vector<Event> ProcessEvaluator::wait(double seconds) {
   }
 }
 
+bool ProcessEvaluator::serve() {
+  guardian_->stay_guarded();
+  fill_slots();
+  pump();
+  return !facts_.empty();
+}
+
+void ProcessEvaluator::pause() { guardian_->pause(); }
+
+void ProcessEvaluator::go_on() { guardian_->go_on(); }
+
 void ProcessEvaluator::pump() {
   last_look_ = now();
   more_to_read_ = false;
+  heard_reports_ = false;
   for (const auto& process : processes_) {
     read_reports(*process);
     keep_limits(*process);
   }
-  std::erase_if(processes_, [&](const auto& process) { return is_over(*process); });
+  look_after_models();
+  remove_ended();
+}
+
+// Two passes: what concludes one looks for others among all of them.
+void ProcessEvaluator::remove_ended() {
+  std::set<const TrainingProcess*> over;
+  for (const auto& process : processes_) {
+    if (is_over(*process)) over.insert(process.get());
+  }
+  std::erase_if(processes_, [&](const auto& process) { return over.contains(process.get()); });
 }
 
 // A program that is gone is concluded once everything it said was read, piece by piece, so that limits are kept
@@ -220,7 +340,7 @@ bool ProcessEvaluator::is_over(TrainingProcess& process) {
   const std::optional<Exit> exit = process.look_for_exit(now());
   if (!exit) return false;
   const TrainingProcess::Reports read = process.read(now());
-  take_reports(process, read.reports);
+  take_reports(process, read);
   more_to_read_ = more_to_read_ || read.more;
   if (!read.more) conclude(process, *exit);
   return !read.more;
@@ -229,24 +349,117 @@ bool ProcessEvaluator::is_over(TrainingProcess& process) {
 void ProcessEvaluator::read_reports(TrainingProcess& process) {
   const TrainingProcess::Reports read = process.read(now());
   more_to_read_ = more_to_read_ || read.more;
-  take_reports(process, read.reports);
-  if (process.ending() == Ending::none && !process.problem().empty()) fail(process, process.problem());
+  take_reports(process, read);
+  if (process.ending() == Ending::none && !process.problem().empty()) {
+    fail(process, process.problem(), FailureCause::other);
+  }
 }
 
-void ProcessEvaluator::take_reports(TrainingProcess& process, const std::vector<TimedReport>& reports) {
-  if (!reports.empty()) process.reported(reports.size(), now());
-  for (const TimedReport& timed : reports) {
+void ProcessEvaluator::take_reports(TrainingProcess& process, const TrainingProcess::Reports& read) {
+  if (!read.reports.empty()) process.reported(now());
+  heard_reports_ = heard_reports_ || !read.reports.empty();
+  const Measured* last = nullptr;  // if the last report is a new epoch
+  double counted = 0.0;
+  Reading reading;
+  for (std::size_t i = 0; i < read.reports.size(); ++i) {
+    const TimedReport& timed = read.reports[i];
     if (process.reports_ignored()) return;
-    const Reading reading = process.account().take(timed.report, timed.at);
+    if (waits_for_decision(process.trial())) {
+      TrainingProcess::Reports rest = read;
+      rest.reports.erase(rest.reports.begin(), rest.reports.begin() + static_cast<std::ptrdiff_t>(i));
+      process.hold_back(std::move(rest));
+      last = nullptr;  // what it had saved for that one is gone
+      break;
+    }
+    const Epoch before = process.account().last_epoch();
+    reading = process.account().take(timed.report, timed.at);
     facts_.insert(facts_.end(), reading.facts.begin(), reading.facts.end());
+    note_gap(process, before);
+    last = reading.facts.empty() ? nullptr : std::get_if<Measured>(&reading.facts.back());
+    if (last) counted = counted_report(last->measurement.value, recent_[process.trial()], spec_.metric.smooth);
     close_segment_if_done(process.trial(), process.account().last_epoch());
     if (reading.kind == Reading::Kind::beyond) {
       process.note("the last epoch that the budget can pay for was reported before; what follows is not recorded");
       process.ignore_reports();
+      close_segment_past_last_epoch(process.trial(), process.account().last_epoch());
       if (process.ending() == Ending::none) process.end(Ending::released, spec_.effective_grace(), now());
     } else if (reading.kind == Reading::Kind::failure) {
-      fail(process, reading.message);
+      fail(process, reading.message, reading.cause);
     }
+  }
+  if (last) keep_best_model(process, {.epoch = last->measurement.epoch, .value = counted}, read);
+  if (!read.reports.empty()) end_between_epochs(process);
+}
+
+bool ProcessEvaluator::waits_for_decision(TrialId trial) const {
+  return options_.at_segment_end == ProcessEvaluatorOptions::AtSegmentEnd::lockstep && !open_.contains(trial);
+}
+
+ModelKeeper& ProcessEvaluator::keeper_of(TrialId trial) {
+  std::unique_ptr<ModelKeeper>& keeper = keepers_[trial];
+  if (!keeper) keeper = std::make_unique<ModelKeeper>(dir_.trial(trial), spec_.metric, clock_, models_.get());
+  return *keeper;
+}
+
+// Of the last report that was read: what the program had saved for an earlier one may be gone already. Once it is
+// stopped, it is heard again, because it may have reported another epoch meanwhile.
+void ProcessEvaluator::keep_best_model(TrainingProcess& process,
+                                       const Measurement& point,
+                                       const TrainingProcess::Reports& read) {
+  constexpr auto kSnapshot = TrainingProcess::Hold::snapshot;
+  ModelKeeper& keeper = keeper_of(process.trial());
+  if (process.ending() == Ending::none && keeper.wants_stop(point.value)) process.hold(kSnapshot);
+  const TrainingProcess::Reports more = process.has_said_more() ? process.read(now()) : TrainingProcess::Reports{};
+  if (more.reports.empty()) {
+    keeper.reported({.epoch = point.epoch,
+                     .value = point.value,
+                     .written_at = read.written_at,
+                     .alone = read.reports.size() == 1,
+                     .channel = read.to_file ? WriteOrder::Channel::file : WriteOrder::Channel::output});
+  } else {
+    take_reports(process, more);
+  }
+  if (process.held(kSnapshot) && !keeper.needs_stopped_program()) process.go_on(kSnapshot, now());
+}
+
+// A program whose model was copied goes on; what that took is charged.
+void ProcessEvaluator::look_after_models() {
+  std::uint64_t ignored = 0;
+  [[maybe_unused]] const ssize_t none = ::read(models_.get(), &ignored, sizeof ignored);
+  for (const auto& [trial, keeper] : keepers_) {
+    keeper->look();
+    TrainingProcess* process = process_of(trial);
+    for (const std::string& note : keeper->take_notes()) {
+      if (process) {
+        process->note(note);
+      } else {
+        append_note(dir_.trial(trial), note);
+      }
+    }
+    if (!process || !process->held(TrainingProcess::Hold::snapshot) || keeper->needs_stopped_program()) continue;
+    for (const Event& fact : process->account().close(OverheadKind::snapshot, process->gone_at().value_or(now())))
+      facts_.push_back(fact);
+    process->go_on(TrainingProcess::Hold::snapshot, now());
+  }
+  std::erase_if(keepers_, [&](const auto& kept) { return !process_of(kept.first) && !kept.second->busy(); });
+}
+
+void ProcessEvaluator::note_gap(TrainingProcess& process, Epoch before) {
+  const Epoch missing = process.account().last_epoch() - before - 1;
+  if (missing <= 0) return;
+  const std::string epochs = missing == 1 ? fmt::format("epoch {} was", before + 1)
+                                          : fmt::format("epochs {} to {} were", before + 1, before + missing);
+  process.note(epochs + " trained by an earlier process and not reported: a gap in the curve");
+}
+
+// Of a trial whose last epoch was saved by an earlier process and never reported: nothing more is to come.
+void ProcessEvaluator::close_segment_past_last_epoch(TrialId trial, Epoch last) {
+  if (open_.erase(trial) == 0) return;
+  if (last > 0) {
+    facts_.emplace_back(ProgramEnded{.trial = trial});
+  } else {
+    facts_.emplace_back(TrialFailed{
+        .trial = trial, .message = failure_text(kNoEpochReported, ""), .cause = FailureCause::wrong_report});
   }
 }
 
@@ -256,17 +469,18 @@ void ProcessEvaluator::close_segment_if_done(TrialId trial, Epoch last) {
   open_.erase(segment);
   facts_.emplace_back(SegmentDone{.trial = trial});
   TrainingProcess* process = process_of(trial);
-  const bool hold = options_.at_segment_end == ProcessEvaluatorOptions::AtSegmentEnd::hold;
-  if (hold && process && process->ending() == Ending::none) process->hold();
+  const bool hold = options_.at_segment_end != ProcessEvaluatorOptions::AtSegmentEnd::train_on;
+  if (hold && process && process->ending() == Ending::none) process->hold(TrainingProcess::Hold::decision);
 }
 
 // A process that has come as far as it was told has done its duty: what goes wrong later is for its successor to
 // repeat, if the trial goes on at all.
-void ProcessEvaluator::fail(TrainingProcess& process, const std::string& why) {
+void ProcessEvaluator::fail(TrainingProcess& process, const std::string& why, FailureCause cause) {
   process.ignore_reports();
   if (process.ending() != Ending::none) return;
   if (open_.contains(process.trial()) && process.account().last_epoch() < process.told_until()) {
-    facts_.emplace_back(TrialFailed{.trial = process.trial(), .message = failure_text(why, process.last_output())});
+    facts_.emplace_back(
+        TrialFailed{.trial = process.trial(), .message = failure_text(why, process.last_output()), .cause = cause});
     open_.erase(process.trial());
   }
   process.note(why);
@@ -275,24 +489,37 @@ void ProcessEvaluator::fail(TrainingProcess& process, const std::string& why) {
 
 void ProcessEvaluator::keep_limits(TrainingProcess& process) {
   if (process.ending() == Ending::none && process.silent_for(spec_.report_timeout, now())) {
-    fail(process, silence_text(spec_.report_timeout));
+    fail(process, silence_text(spec_.report_timeout), FailureCause::silent);
   }
   process.keep_limits(now());
 }
 
 void ProcessEvaluator::conclude(TrainingProcess& process, const Exit& exit) {
   take_reports(process, process.read_rest(now()));
-  if (process.ending() == Ending::none && !process.problem().empty()) fail(process, process.problem());
+  if (process.ending() == Ending::none && !process.problem().empty()) {
+    fail(process, process.problem(), FailureCause::other);
+  }
   if (process.ending() == Ending::none && out_of_time()) process.ended_by_guardian();
   const TrialId trial = process.trial();
   const bool by_itself = process.ending() == Ending::none;
   const bool failed = process.ending() == Ending::failed || (by_itself && !exit.in_order());
-  const OverheadKind rest = failed ? OverheadKind::failed : OverheadKind::grace;
-  for (const Event& fact : process.account().close(rest, process.gone_at().value_or(now()))) facts_.push_back(fact);
+  keeper_of(trial).process_ended(by_itself && exit.in_order());
+  const double gone = process.gone_at().value_or(now());
+  const auto charge = [&](OverheadKind kind, double until) {
+    for (const Event& fact : process.account().close(kind, std::min(until, gone))) facts_.push_back(fact);
+  };
+  if (!by_itself && !failed) charge(OverheadKind::unfinished, process.terminated_at().value_or(gone));
+  charge(failed ? OverheadKind::failed : OverheadKind::grace, gone);
+  keep_ahead_reports(process);
   obsolete_.push_back(process.dir().process());
 
   const Epoch last = process.account().last_epoch();
-  if (by_itself && open_.contains(trial) && last < process.told_until()) {
+  if (process.has_reported()) restored_.erase(trial);
+  if (by_itself && open_.contains(trial) && exit.in_order() && had_nothing_to_train(open_.at(trial), last)) {
+    open_.at(trial).until = last + 2;
+    process.note("ended without a report: the epoch may have been saved before; it is told to train one more");
+  } else if (by_itself && open_.contains(trial) && last < process.told_until() &&
+             !continues_from_snapshot(process, exit)) {
     facts_.push_back(early_end(process, exit, last));
     open_.erase(trial);
   }
@@ -300,7 +527,9 @@ void ProcessEvaluator::conclude(TrainingProcess& process, const Exit& exit) {
   const auto segment = open_.find(trial);
   if (segment == open_.end()) return;
   segment->second.from = last;  // where the next process begins
+  segment->second.paid = process.account().paid();
   segment->second.spent = process.account().spent();
+  segment->second.continued = true;
   if (std::find(queue_.begin(), queue_.end(), trial) != queue_.end()) return;
   if (process.ending() == Ending::released) {
     open_.erase(segment);
@@ -309,27 +538,76 @@ void ProcessEvaluator::conclude(TrainingProcess& process, const Exit& exit) {
   }
 }
 
+// A program that starts from epoch 1 again says them again.
+void ProcessEvaluator::keep_ahead_reports(const TrainingProcess& process) {
+  if (spec_.checkpoint != Checkpoint::kept || process.held_back().reports.empty()) return;
+  std::vector<ReportLine> reports;
+  for (const TimedReport& timed : process.held_back().reports) reports.push_back(timed.report);
+  keep_ahead(process.dir(), reports, spec_.metric.name);
+}
+
+// A program that ends at BAPI_UNTIL_EPOCH, and whose earlier process has saved that very epoch and not reported it,
+// ends at once. With one epoch more to train it says where it stands; if it does not, it has ended for good.
+bool ProcessEvaluator::had_nothing_to_train(const Segment& segment, Epoch last) const {
+  return spec_.checkpoint == Checkpoint::kept && segment.continued && last == segment.from &&
+         segment.until == last + 1 && segment.until < segment.max_epoch;
+}
+
+// A program that was to continue and failed before it said anything has probably met a checkpoint that it was killed
+// while writing. Once, it may continue from what bapi has kept, or begin anew if the trial has not reported anything.
+bool ProcessEvaluator::continues_from_snapshot(TrainingProcess& process, const Exit& exit) {
+  if (!process.found_checkpoint() || process.has_reported() || restored_.contains(process.trial())) return false;
+  if (process.told_from() == 0) return begins_anew(process, exit);
+  if (exit.in_order()) return false;
+  const std::optional<Snapshot> snapshot = newest_snapshot(process.dir());
+  if (!snapshot || snapshot->label.epoch > process.told_from()) return false;
+  if (const std::string trouble = restore_snapshot(process.dir(), *snapshot); !trouble.empty()) {
+    process.note(fmt::format("the snapshot of epoch {} could not be restored: {}", snapshot->label.epoch, trouble));
+    return false;
+  }
+  restored_.insert(process.trial());
+  process.note(fmt::format("{}; trying once more from the snapshot of epoch {}",
+                           unreadable_checkpoint_text(exit, process.told_from()),
+                           snapshot->label.epoch));
+  return true;
+}
+
+bool ProcessEvaluator::begins_anew(TrainingProcess& process, const Exit& exit) {
+  if (const std::string trouble = remove_tree(process.dir().checkpoint()); !trouble.empty()) {
+    process.note(fmt::format("its checkpoint could not be removed: {}", trouble));
+    return false;
+  }
+  restored_.insert(process.trial());
+  const std::string what =
+      exit.in_order() ? "it ended without a report, perhaps because its checkpoint says that it has trained already"
+                      : unreadable_checkpoint_text(exit, 0);
+  process.note(fmt::format("{}; trying once more without the files that an earlier process has left", what));
+  return true;
+}
+
 // What it means that a program ended by itself before the epoch it was told to reach.
 Event ProcessEvaluator::early_end(const TrainingProcess& process, const Exit& exit, Epoch last) const {
   if (exit.in_order() && last > 0) return ProgramEnded{.trial = process.trial()};
-  const std::string what = exit.in_order() ? no_report_text(spec_.metric.name) : crash_text(exit, last);
-  return TrialFailed{.trial = process.trial(), .message = failure_text(what, process.last_output())};
+  const bool silent = process.told_from() > 0 && !process.has_reported();
+  const std::string crash = silent ? unreadable_checkpoint_text(exit, process.told_from()) : crash_text(exit, last);
+  const std::string what = exit.in_order() ? no_report_text(spec_.metric.name) : crash;
+  return TrialFailed{.trial = process.trial(),
+                     .message = failure_text(what, process.last_output()),
+                     .cause = exit.in_order() ? FailureCause::no_report : FailureCause::crashed};
 }
 
-Cost ProcessEvaluator::accrued() const {
-  if (spec_.budget.meter != Meter::seconds) return 0.0;
-  double seconds = 0.0;
+Running ProcessEvaluator::running() const {
+  RunningSum sum;
   for (const auto& process : processes_) {
-    seconds += std::max(0.0, process->gone_at().value_or(now()) - process->account().charged_until());
+    const double charged = process->account().charged_until();
+    if (process->gone_at()) {
+      sum.add_ended(charged, *process->gone_at());
+    } else {
+      sum.add_running(charged, now());
+    }
   }
-  return spec_.budget.of_seconds(seconds);
-}
-
-Cost ProcessEvaluator::accrual_rate() const {
-  if (spec_.budget.meter != Meter::seconds) return 0.0;
-  const auto running =
-      std::count_if(processes_.begin(), processes_.end(), [](const auto& process) { return !process->gone_at(); });
-  return spec_.budget.of_seconds(static_cast<double>(running));
+  sum.add_charged(charged_by(facts_));
+  return sum.in(spec_.budget);
 }
 
 // The facts of the last `wait` are in the log: the files that would bring them back are not needed any more. Not while
@@ -344,23 +622,10 @@ void ProcessEvaluator::forget_recorded() {
 double ProcessEvaluator::next_deadline() const {
   double next = std::numeric_limits<double>::infinity();
   for (const auto& process : processes_) next = std::min(next, process->next_deadline(spec_.report_timeout));
+  for (const auto& [trial, keeper] : keepers_) next = std::min(next, keeper->next_look());
   if (!changes_ && !processes_.empty()) next = std::min(next, last_look_ + kLookEvery);
   if (short_since_) next = std::min(next, try_again_at_);
   return more_to_read_ ? last_look_ : next;
-}
-
-// Whether it may reach the end of its segment, or has, before the next look after a long pause.
-bool ProcessEvaluator::ends_segment_soon(const TrainingProcess& process) const {
-  const auto segment = open_.find(process.trial());
-  if (segment == open_.end()) return true;
-  const Epoch epochs_to_go = segment->second.until - process.account().last_epoch();
-  return epochs_to_go * process.seconds_per_report() < 2.0 * kGatheringPause;
-}
-
-double ProcessEvaluator::pause() const {
-  const bool soon = std::any_of(
-      processes_.begin(), processes_.end(), [&](const auto& process) { return ends_segment_soon(*process); });
-  return soon ? kPause : kGatheringPause;
 }
 
 // Wakes up when a program ends, or, after the pause, when a file has grown.
@@ -369,14 +634,16 @@ void ProcessEvaluator::sleep_until(double instant) {
   for (const auto& process : processes_) {
     if (process->descriptor() >= 0) events.push_back({.fd = process->descriptor(), .events = POLLIN, .revents = 0});
   }
+  if (models_) events.push_back({.fd = models_.get(), .events = POLLIN, .revents = 0});
   const auto sleep = [&](double seconds) {
     return ::poll(events.data(), events.size(), static_cast<int>(std::ceil(1e3 * std::clamp(seconds, 0.0, 3600.0)))) >
            0;
   };
-  const double pause_left = std::min(instant, last_look_ + pause()) - now();
+  const double pause_left = std::min(instant, last_look_ + (woken_by_files_ && !heard_reports_ ? kPause : 0.0)) - now();
+  woken_by_files_ = false;
   if (pause_left > 0.0 && sleep(pause_left)) return;
   if (changes_) events.push_back({.fd = changes_.get(), .events = POLLIN, .revents = 0});
-  sleep(instant - now());
+  woken_by_files_ = sleep(instant - now()) && changes_ && events.back().revents != 0;
   std::array<char, 4096> ignored;
   while (changes_ && ::read(changes_.get(), ignored.data(), ignored.size()) > std::ssize(ignored) / 2) {
   }
@@ -384,11 +651,13 @@ void ProcessEvaluator::sleep_until(double instant) {
 
 std::vector<Event> ProcessEvaluator::recover(const History& history) {
   check(processes_.empty() && queue_.empty(), "ProcessEvaluator: recover comes before start");
+  const bool lockstep = options_.at_segment_end == ProcessEvaluatorOptions::AtSegmentEnd::lockstep;
+  const PastSegment past = lockstep ? PastSegment::kept : PastSegment::recorded;
   std::vector<Event> facts;
   for (const Trial& trial : history.trials()) {
     const TrialDir dir = dir_.trial(trial.id);
     if (!std::filesystem::exists(dir.process())) continue;
-    const std::vector<Event> found = recover_process(spec_, trial, dir);
+    const std::vector<Event> found = recover_process(spec_, trial, dir, past);
     facts.insert(facts.end(), found.begin(), found.end());
     obsolete_.push_back(dir.process());
   }

@@ -25,7 +25,7 @@ std::uint32_t checksum(std::string_view text) {
 std::string body_of(const ProcessFile& content) {
   return fmt::format(
       "pid {}\nstart-ticks {}\nboot {}\nmark {}\nguardian {} {}\nspent-before {}\nrecorded {}\nfrom {}\nuntil {}\n"
-      "max-epoch {}\nreport-offset {}\nlog-offset {}\ndir {}\n",
+      "max-epoch {}\nreport-offset {}\nlog-offset {}\ndir {}\npaid {}\ncontinued {}\n",
       content.identity.pid,
       content.identity.start_ticks,
       content.identity.boot,
@@ -39,7 +39,9 @@ std::string body_of(const ProcessFile& content) {
       content.max_epoch,
       content.report_offset,
       content.log_offset,
-      content.dir);
+      content.dir,
+      content.paid,
+      content.continued ? 1 : 0);
 }
 
 // The first line, always of the same length, so that it can be written over. Its checksum binds it to the body.
@@ -71,6 +73,12 @@ std::optional<ProcessFile> parse_body(std::string_view body) {
                      take(in, "log-offset", content.log_offset) && take_line(in, "dir", content.dir);
   if (!whole) return std::nullopt;
   content.guardian.boot = content.identity.boot;
+  int continued = 0;
+  if (take(in, "paid", content.paid) && take(in, "continued", continued)) {  // from version 0.2 on
+    content.continued = continued != 0;
+  } else {
+    content.paid = content.recorded;
+  }
   return content;
 }
 

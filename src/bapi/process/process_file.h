@@ -22,6 +22,8 @@ struct ProcessFile {
   std::string dir = {};            // of the trial, when the process was started
   Cost spent_before = 0.0;         // everything charged to the trial when the process started
   Epoch recorded = 0;              // the trial's last epoch when the process started
+  Epoch paid = 0;                  // the last epoch that was charged by then; past `recorded` if it was not reported
+  bool continued = false;          // an earlier process may have saved epochs that it did not report
   Epoch from = 0;                  // what the program was told
   Epoch until = 0;                 // what the program was told
   Epoch max_epoch = 0;             // the last epoch that may be recorded

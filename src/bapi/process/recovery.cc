@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "bapi/base/error.h"
+#include "bapi/process/ahead.h"
 #include "bapi/process/failure_text.h"
 #include "bapi/process/process_file.h"
 #include "bapi/process/process_table.h"
@@ -41,8 +42,9 @@ Known known_part(const std::vector<ReportLine>& reports,
     const EpochReport* report = as_epoch(reports[i]);
     if (!report || report->epoch == before || report->epoch < 1) continue;
     if (before == 0 && report->epoch == file.from) continue;  // marks the end of start-up
+    const Epoch unreported = before == 0 ? std::max(0, report->epoch - std::max(file.recorded, file.paid) - 1) : 0;
     before = report->epoch;
-    sum += account.price(*report);
+    sum += account.price(*report) * (1 + unreported);
     const bool on_curve = report->epoch == trial.curve.last_epoch() && report->epoch > file.recorded;
     const bool paid = account.price(*report) > 0.0 && sum <= charged + kSlack * trial.spent();
     if (on_curve || paid) known = {.reports = i + 1, .reported = report->epoch, .training = true};
@@ -55,6 +57,8 @@ ProcessFile torn_file(const Trial& trial, const StudySpec& spec) {
   return {.identity = {},
           .spent_before = trial.spent(),
           .recorded = trial.curve.last_epoch(),
+          .paid = trial.paid_epoch(),
+          .continued = true,
           .from = trial.curve.last_epoch(),
           .until = spec.epochs.max,
           .max_epoch = spec.epochs.max};
@@ -78,12 +82,12 @@ struct Remains {
 // The guardian of the dead controller ends its programs and writes down how long they trained; it gets a while for it.
 void wait_for_guardian(const ProcessFile& file, const TrialDir& dir) {
   constexpr int kAttempts = 500;
-  constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 10'000'000};
+  constexpr timespec kBetweenLooks = {.tv_sec = 0, .tv_nsec = 10'000'000};
   if (file.dir != dir.root.string()) return;  // a copy of the study: the guardian is the original's
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const std::optional<ProcessEntry> guardian = process_entry(file.guardian.pid);
     if (identify(file.guardian.pid) != file.guardian || !guardian || guardian->parent == ::getpid()) return;
-    ::nanosleep(&kPause, nullptr);
+    ::nanosleep(&kBetweenLooks, nullptr);
   }
   throw StoreError(
       fmt::format("{}: another controller still runs its training program (guardian process {}). End that "
@@ -129,9 +133,11 @@ double last_report_at(const Remains& remains, const Trial& trial, const StudySpe
 ProcessAccount reopen(const StudySpec& spec, const Trial& trial, Remains& remains) {
   ProcessAccount::Opening opening = {.trial = trial.id,
                                      .last_epoch = trial.curve.last_epoch(),
+                                     .paid = trial.paid_epoch(),
                                      .usual_epoch = usual_epoch_cost(trial.curve),
                                      .spent = trial.spent(),
                                      .from = remains.file.from,
+                                     .continued = remains.file.continued,
                                      .max_epoch = remains.file.max_epoch,
                                      .charged_until = remains.charged_until};
   const Known known = known_part(remains.reports, remains.file, trial, ProcessAccount(spec, opening));
@@ -143,29 +149,37 @@ ProcessAccount reopen(const StudySpec& spec, const Trial& trial, Remains& remain
 
 }  // namespace
 
-std::vector<Event> recover_process(const StudySpec& spec, const Trial& trial, const TrialDir& dir) {
+std::vector<Event> recover_process(const StudySpec& spec, const Trial& trial, const TrialDir& dir, PastSegment past) {
   Remains remains = inspect(spec, dir, trial);
   ProcessAccount account = reopen(spec, trial, remains);
   const bool failed = trial.state == TrialState::failed;
   if (failed) remains.reports.clear();
 
   std::vector<Event> facts;
-  std::optional<Epoch> until = trial.stage().until;  // of the open segment
+  bool open = trial.stage().until.has_value();
+  const Epoch until = trial.stage().until.value_or(0);  // of the open segment
   const double last_report = last_report_at(remains, trial, spec);
+  std::vector<ReportLine> kept;
   for (const TimedReport& timed : spread(std::move(remains.reports), remains.charged_until, last_report)) {
+    if (past == PastSegment::kept && !open) {
+      kept.push_back(timed.report);
+      continue;
+    }
     const Reading reading = account.take(timed.report, timed.at);
     facts.insert(facts.end(), reading.facts.begin(), reading.facts.end());
-    if (until && account.last_epoch() >= *until) {
+    if (open && account.last_epoch() >= until) {
       facts.emplace_back(SegmentDone{.trial = trial.id});
-      until.reset();
+      open = false;
     }
-    if (reading.kind == Reading::Kind::failure && until && account.last_epoch() < remains.file.until) {
-      facts.emplace_back(TrialFailed{.trial = trial.id, .message = failure_text(reading.message, "")});
+    if (reading.kind == Reading::Kind::failure && open && account.last_epoch() < remains.file.until) {
+      facts.emplace_back(
+          TrialFailed{.trial = trial.id, .message = failure_text(reading.message, ""), .cause = reading.cause});
     }
     if (reading.kind == Reading::Kind::failure || reading.kind == Reading::Kind::beyond) break;
   }
+  if (spec.checkpoint == Checkpoint::kept) keep_ahead(dir, kept, spec.metric.name);
   if (remains.gone - account.charged_until() > kNegligibleSeconds) {
-    for (const Event& fact : account.close(failed ? OverheadKind::failed : OverheadKind::grace, remains.gone)) {
+    for (const Event& fact : account.close(failed ? OverheadKind::failed : OverheadKind::unfinished, remains.gone)) {
       facts.push_back(fact);
     }
   }

@@ -15,8 +15,14 @@ namespace bapi {
 // are recorded, and none afterwards. Which of the reports are in the log follows from the trial's last epoch and, for
 // repeated epochs, from what the trial was charged since the process started. In seconds, the time since what was
 // charged last is spread evenly over the reports that are new, none of them longer than the trial's longest epoch; the
-// rest is grace. How long the process trained is what its file says: no clock and no time of a file is asked, and no
-// more is ever charged.
-std::vector<Event> recover_process(const StudySpec& spec, const Trial& trial, const TrialDir& dir);
+// rest is an unfinished epoch. How long the process trained is what its file says: no clock and no time of a file is
+// asked, and no more is ever charged.
+//
+// In lockstep, reports past the end of the trial's segment are no facts yet: they are kept (ahead.h).
+enum class PastSegment { recorded, kept };
+std::vector<Event> recover_process(const StudySpec& spec,
+                                   const Trial& trial,
+                                   const TrialDir& dir,
+                                   PastSegment past = PastSegment::recorded);
 
 }  // namespace bapi

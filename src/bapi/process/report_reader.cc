@@ -27,21 +27,24 @@ ReportReader::Batch ReportReader::read_rest() {
   }
   hear(file_.take_rest(), Channel::file, batch);
   hear_output(output_.take_rest(), batch);
-  if (!batch.reports.empty()) batch.written_at = written_at();
+  stamp(batch);
   return batch;
 }
 
 bool ReportReader::read_some(Batch& batch) {
   const bool more_in_file = file_.read([&](std::string_view line) { hear(line, Channel::file, batch); }, kBytesAtOnce);
   const bool more_output = output_.read([&](std::string_view line) { hear_output(line, batch); }, kBytesAtOnce);
-  if (!batch.reports.empty()) batch.written_at = written_at();
+  stamp(batch);
   return more_in_file || more_output;
 }
 
 // Of the file that is known to hold the reports, or of the later one.
-double ReportReader::written_at() const {
-  if (channel_ == Channel::unknown) return std::max(file_.modified_at(), output_.modified_at());
-  return channel_ == Channel::file ? file_.modified_at() : output_.modified_at();
+void ReportReader::stamp(Batch& batch) const {
+  batch.to_file = channel_ == Channel::file;
+  if (batch.reports.empty()) return;
+  const double file = file_.stamp().modified_at;
+  const double output = output_.stamp().modified_at;
+  batch.written_at = channel_ == Channel::unknown ? std::max(file, output) : batch.to_file ? file : output;
 }
 
 void ReportReader::hear_output(std::string_view line, Batch& batch) {

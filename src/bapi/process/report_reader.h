@@ -22,11 +22,17 @@ class ReportReader {
     std::vector<ReportLine> reports;  // without NoReport
     int unreadable = 0;               // lines that were meant as reports and are no JSON
     double written_at = 0.0;          // when the last of the reports was written, or later
+    bool to_file = false;             // they were written to the report file, not printed
     bool more = false;                // there is more to read at once
   };
 
   // What has been written since the last call, a bounded amount.
   Batch read();
+
+  // Whether something was written since.
+  bool has_more() const { return !file_.stamp().all_read || !output_.stamp().all_read; }
+
+  bool to_file() const { return channel_ == Channel::file; }  // they are written to the report file, not printed
 
   // Why reports are not read, or not any further; empty if they are.
   const std::string& problem() const { return file_.problem().empty() ? output_.problem() : file_.problem(); }
@@ -40,7 +46,7 @@ class ReportReader {
   void hear(std::string_view json, Channel channel, Batch& batch);
   void hear_output(std::string_view line, Batch& batch);
   bool read_some(Batch& batch);
-  double written_at() const;
+  void stamp(Batch& batch) const;
 
   std::string metric_;
   FileTail file_;

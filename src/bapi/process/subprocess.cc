@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "bapi/base/error.h"
+#include "bapi/process/script.h"
 
 namespace bapi {
 namespace {
@@ -60,7 +61,7 @@ bool is_program(const std::string& path) {
 }
 
 // The file to execute, or nullopt if PATH has none of that name.
-std::optional<std::string> find_program(const std::string& name) {
+std::optional<std::string> find_program(const std::string& name, const std::filesystem::path& directory) {
   if (name.find('/') != std::string::npos) return name;
   const char* variable = ::getenv("PATH");
   std::string_view path = variable ? variable : "/usr/local/bin:/usr/bin:/bin";
@@ -68,7 +69,7 @@ std::optional<std::string> find_program(const std::string& name) {
     const std::size_t colon = path.find(':');
     const std::string_view folder = path.substr(0, colon);
     const std::string candidate = (folder.empty() ? std::string(".") : std::string(folder)) + "/" + name;
-    if (is_program(candidate)) return candidate;
+    if (is_program(directory / candidate)) return candidate;
     if (colon == std::string_view::npos) return std::nullopt;
     path.remove_prefix(colon + 1);
   }
@@ -77,6 +78,7 @@ std::optional<std::string> find_program(const std::string& name) {
 // Everything the child needs, made before the fork: between fork and exec nothing may allocate.
 struct ChildPlan {
   const char* program;
+  const char* directory;  // null: where this process is
   char* const* arguments;
   char* const* environment;
   int input;
@@ -84,6 +86,7 @@ struct ChildPlan {
   int gate;
   int error;
   pid_t parent;
+  bool own_session;
 };
 
 [[noreturn]] void give_up(const ChildPlan& plan, int error) {
@@ -101,7 +104,11 @@ void restore_signals() {
 }
 
 [[noreturn]] void run_child(const ChildPlan& plan) {
-  ::setsid();
+  if (plan.own_session) {
+    ::setsid();
+  } else {
+    ::setpgid(0, 0);
+  }
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != plan.parent) ::_exit(127);  // it died before the line above took effect
   restore_signals();
@@ -115,6 +122,7 @@ void restore_signals() {
     got = ::read(plan.gate, &go, 1);
   } while (got < 0 && errno == EINTR);
   if (got != 1) ::_exit(127);
+  if (plan.directory && ::chdir(plan.directory) != 0) give_up(plan, errno);
   ::execve(plan.program, plan.arguments, plan.environment);
   give_up(plan, errno);
 }
@@ -137,10 +145,19 @@ std::string Exit::text() const {
 
 std::variant<Subprocess, Subprocess::Failure> Subprocess::launch(const Launch& launch) {
   check(!launch.arguments.empty(), "Subprocess: there is no program to launch");
-  const std::optional<std::string> program = find_program(launch.arguments.front());
+  std::error_code ignored;
+  if (!launch.directory.empty() && !std::filesystem::is_directory(launch.directory, ignored)) {
+    return Failure{.message = fmt::format("cannot run '{}' in {}: there is no such directory",
+                                          launch.arguments.front(),
+                                          launch.directory.string())};
+  }
+  const std::optional<std::string> program = find_program(launch.arguments.front(), launch.directory);
   if (!program)
     return Failure{.message =
                        fmt::format("cannot run '{}': there is no such program in PATH", launch.arguments.front())};
+  if (const std::optional<std::string> mistake = script_mistake(*program, launch.arguments)) {
+    return Failure{.message = fmt::format("cannot run the program: {}", *mistake)};
+  }
 
   const FileDescriptor input = above_standard(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const FileDescriptor output(open_output(launch.output));
@@ -151,14 +168,17 @@ std::variant<Subprocess, Subprocess::Failure> Subprocess::launch(const Launch& l
 
   const std::vector<char*> arguments = pointers(launch.arguments);
   const std::vector<char*> environment = pointers(launch.environment);
+  const std::string directory = launch.directory.string();
   const ChildPlan plan = {.program = program->c_str(),
+                          .directory = directory.empty() ? nullptr : directory.c_str(),
                           .arguments = arguments.data(),
                           .environment = environment.data(),
                           .input = input.get(),
                           .output = output.get(),
                           .gate = gate->read.get(),
                           .error = error->write.get(),
-                          .parent = ::getpid()};
+                          .parent = ::getpid(),
+                          .own_session = launch.session == Launch::Session::own};
   const pid_t pid = ::fork();
   if (pid < 0) return failure("cannot start a process", errno);
   if (pid == 0) {
@@ -167,11 +187,13 @@ std::variant<Subprocess, Subprocess::Failure> Subprocess::launch(const Launch& l
   }
   FileDescriptor descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   const int descriptor_error = errno;
+  errno = 0;
   const std::optional<ProcessIdentity> identity = identify(pid);
+  const int identity_error = errno;
   if (!descriptor || !identity) {
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
-    return descriptor ? Failure{.message = "cannot read /proc"}
+    return descriptor ? failure("cannot read /proc", identity_error)
                       : failure("cannot watch a process (Linux 5.3 or later is needed)", descriptor_error);
   }
   Subprocess process(*identity, std::move(descriptor), std::move(gate->write), std::move(error->read));

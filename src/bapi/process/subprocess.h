@@ -14,7 +14,13 @@ namespace bapi {
 struct Launch {
   std::vector<std::string> arguments;    // the first is the program: a path if it has a slash, else looked up in PATH
   std::vector<std::string> environment;  // NAME=value; all that the program gets
-  std::filesystem::path output;          // standard output and error are appended here; standard input is empty
+  std::filesystem::path output = {};     // standard output and error are appended here; standard input is empty
+  std::filesystem::path directory = {};  // where it runs; empty: that of this process
+
+  // Children of a controller in other sessions are training programs, or what these have left, and the guardian ends
+  // them with their trial. What is none stays in this process's session, in a group of its own.
+  enum class Session { own, of_this_process };
+  Session session = Session::own;
 };
 
 struct Exit {
@@ -24,8 +30,8 @@ struct Exit {
   std::string text() const;  // "exit code 3", "killed by SIGSEGV (Segmentation fault)"
 };
 
-// A program in a session and process group of its own, in the directory of this process. It does not outlive the thread
-// that launched it: the kernel kills it (not what it forked) when that thread ends.
+// A program in a process group of its own, and in a session of its own unless the launch says otherwise. It does not
+// outlive the thread that launched it: the kernel kills it (not what it forked) when that thread ends.
 class Subprocess {
  public:
   struct Failure {

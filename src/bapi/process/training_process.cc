@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,8 @@
 #include <limits>
 
 #include "bapi/base/error.h"
+#include "bapi/process/gpus.h"
+#include "bapi/process/process_table.h"
 #include "bapi/study/codec.h"
 
 namespace bapi {
@@ -22,6 +25,9 @@ constexpr double kTimestampSlack = 0.02;  // seconds; the kernel stamps files wi
 constexpr double kLookAgain = 0.005;      // seconds, while what a program left is being killed
 constexpr int kMaxWarnings = 5;           // about unreadable reports, per process
 constexpr int kTailLines = 20;
+constexpr int kReminders = 2;           // to go on, after a stop
+constexpr double kRemindAfter = 0.02;   // seconds
+constexpr double kReminderPause = 0.3;  // seconds
 constexpr std::int64_t kTailBytes = 2048;
 
 std::int64_t size_of(const std::filesystem::path& file) {
@@ -40,7 +46,7 @@ void end_last_line(const std::filesystem::path& file) {
 
 // What stands in the place of one of our files and is none; empty if nothing does.
 std::string foreign_file(const TrialDir& dir) {
-  for (const std::filesystem::path& file : {dir.log(), dir.report(), dir.config(), dir.process()}) {
+  for (const std::filesystem::path& file : {dir.log(), dir.report(), dir.config(), dir.process(), dir.ahead()}) {
     for (const char* ending : {"", ".new"}) {
       struct stat status = {};
       const std::string path = file.string() + ending;
@@ -48,13 +54,24 @@ std::string foreign_file(const TrialDir& dir) {
       return why_not("use", path, S_ISLNK(status.st_mode) ? ELOOP : ENXIO);
     }
   }
+  std::error_code ignored;
+  const auto found = std::filesystem::status(dir.checkpoint(), ignored);
+  if (std::filesystem::exists(found) && !std::filesystem::is_directory(found)) {
+    return why_not("use", dir.checkpoint(), ENOTDIR);
+  }
   return "";
 }
 
-// The trial's failure if it is one, not the machine's.
-std::string refusal(const Subprocess::Failure& failure) {
+// Unless it is the machine's.
+TrainingProcess::Refusal refusal(const Subprocess::Failure& failure) {
   if (is_shortage(failure.error)) throw Shortage(failure.message);
-  return failure.message;
+  return {.message = failure.message, .cause = FailureCause::not_run};
+}
+
+std::string gpu_text(const Assignment& assignment) {
+  const Environment variables = worker_environment(assignment.worker, assignment.gpus);
+  const auto device = variables.find("CUDA_VISIBLE_DEVICES");
+  return device == variables.end() ? "" : fmt::format(", worker {} on GPU {}", assignment.worker, device->second);
 }
 
 std::vector<std::string> inherited_environment() {
@@ -83,19 +100,33 @@ void append_note(const TrialDir& dir, const std::string& text) {
   [[maybe_unused]] const ssize_t ignored = ::write(log.get(), line.data(), line.size());
 }
 
-std::variant<std::unique_ptr<TrainingProcess>, std::string> TrainingProcess::start(
-    const StudySpec& spec, const Assignment& assignment, double now, int changes, Guardian& guardian) {
+std::variant<std::unique_ptr<TrainingProcess>, TrainingProcess::Refusal> TrainingProcess::start(
+    const StudySpec& spec,
+    const Assignment& assignment,
+    double now,
+    int changes,
+    Guardian& guardian,
+    const std::function<void()>& about_to_begin) {
   const TrialDir& dir = assignment.dir;
   const Segment& segment = assignment.segment;
-  if (const std::string wrong = foreign_file(dir); !wrong.empty()) return wrong;
+  if (const std::string wrong = foreign_file(dir); !wrong.empty()) {
+    return Refusal{.message = wrong, .cause = FailureCause::other};
+  }
   dir.create();
   replace_file(dir.config(), encode(segment.config, spec.space) + "\n");
   end_last_line(dir.report());
+  std::error_code unreadable;
+  const bool found_checkpoint = !std::filesystem::is_empty(dir.checkpoint(), unreadable) && !unreadable;
   const Launch launch = {.arguments = expand_command(spec, assignment),
                          .environment = training_environment(spec, assignment, inherited_environment()),
-                         .output = dir.log()};
+                         .output = dir.log(),
+                         .directory = spec.cwd};
   append_note(dir,
-              fmt::format("epochs {} to {}: {}", assignment.from + 1, segment.until, fmt::join(launch.arguments, " ")));
+              fmt::format("epochs {} to {}{}: {}",
+                          assignment.from + 1,
+                          segment.until,
+                          gpu_text(assignment),
+                          fmt::join(launch.arguments, " ")));
 
   const std::int64_t report_offset = size_of(dir.report());
   const std::int64_t log_offset = size_of(dir.log());
@@ -109,18 +140,23 @@ std::variant<std::unique_ptr<TrainingProcess>, std::string> TrainingProcess::sta
                             .dir = dir.root.string(),
                             .spent_before = segment.spent,
                             .recorded = segment.from,
+                            .paid = segment.paid,
+                            .continued = segment.continued,
                             .from = assignment.from,
                             .until = segment.until,
                             .max_epoch = segment.max_epoch,
                             .report_offset = report_offset,
                             .log_offset = log_offset};
   write_process_file(dir.process(), file);
+  about_to_begin();
   if (const auto failure = subprocess.begin()) {
     std::filesystem::remove(dir.process());
     return refusal(*failure);
   }
-  return std::unique_ptr<TrainingProcess>(
+  std::unique_ptr<TrainingProcess> process(
       new TrainingProcess(spec, assignment, file, std::move(subprocess), std::move(reader), now, changes, guardian));
+  process->found_checkpoint_ = found_checkpoint;
+  return process;
 }
 
 TrainingProcess::TrainingProcess(const StudySpec& spec,
@@ -133,15 +169,18 @@ TrainingProcess::TrainingProcess(const StudySpec& spec,
                                  Guardian& guardian)
     : trial_(assignment.segment.trial),
       dir_(assignment.dir),
+      worker_(assignment.worker),
       file_(file),
       subprocess_(std::move(subprocess)),
       reader_(std::move(reader)),
       account_(spec,
                {.trial = trial_,
                 .last_epoch = file.recorded,
+                .paid = assignment.segment.paid,
                 .usual_epoch = assignment.segment.usual_epoch,
                 .spent = file.spent_before,
                 .from = file.from,
+                .continued = assignment.segment.continued,
                 .max_epoch = file.max_epoch,
                 .charged_until = now}),
       changes_(changes),
@@ -156,6 +195,7 @@ TrainingProcess::TrainingProcess(const StudySpec& spec,
 }
 
 TrainingProcess::~TrainingProcess() {
+  for (const std::string& text : notes_) append_note(dir_, text);
   if (!exit_) guardian_.forget(ward_);
   for (const int watch : watches_) {
     if (watch >= 0) ::inotify_rm_watch(changes_, watch);
@@ -169,21 +209,19 @@ std::string TrainingProcess::last_output() const {
 // Written down, so that a later controller does not throw away epochs that may be recorded now.
 void TrainingProcess::raise_max_epoch(Epoch max_epoch) {
   if (max_epoch <= file_.max_epoch) return;
-  file_.max_epoch = max_epoch;
-  if (!exit_) file_.lived = guardian_.lived(ward_);
-  write_process_file(dir_.process(), file_);
+  ProcessFile raised = file_;
+  raised.max_epoch = max_epoch;
+  if (!exit_) raised.lived = guardian_.lived(ward_);
+  write_process_file(dir_.process(), raised);
+  file_ = raised;
   account_.raise_max_epoch(max_epoch);
 }
 
-TrainingProcess::Reports TrainingProcess::read(double now) {
-  ReportReader::Batch batch = reader_.read();
-  const bool more = batch.more;
-  return {.reports = timed(std::move(batch), now), .more = more};
-}
+TrainingProcess::Reports TrainingProcess::read(double now) { return timed(reader_.read(), now); }
 
-std::vector<TimedReport> TrainingProcess::read_rest(double now) { return timed(reader_.read_rest(), now); }
+TrainingProcess::Reports TrainingProcess::read_rest(double now) { return timed(reader_.read_rest(), now); }
 
-std::vector<TimedReport> TrainingProcess::timed(ReportReader::Batch batch, double now) {
+TrainingProcess::Reports TrainingProcess::timed(ReportReader::Batch batch, double now) {
   for (; batch.unreadable > 0 && warnings_ < kMaxWarnings; --batch.unreadable, ++warnings_) {
     note("warning: a line of the report is not JSON and was ignored");
   }
@@ -192,35 +230,94 @@ std::vector<TimedReport> TrainingProcess::timed(ReportReader::Batch batch, doubl
   const bool plausible = last_read_ - kTimestampSlack <= written_at && written_at <= until;
   last_read_ = now;
   const double charged = account_.charged_until();
-  return spread(std::move(batch.reports), charged, std::max(charged, plausible ? written_at : until));
+  return {.reports = spread(std::move(batch.reports), charged, std::max(charged, plausible ? written_at : until)),
+          .written_at = batch.written_at,
+          .to_file = batch.to_file,
+          .more = batch.more};
 }
 
-void TrainingProcess::reported(std::size_t reports, double now) {
-  seconds_per_report_ = (now - last_report_) / static_cast<double>(reports);
+void TrainingProcess::reported(double now) {
+  has_reported_ = true;
   last_report_ = now;
 }
 
-void TrainingProcess::hold() {
-  if (!exit_) guardian_.hold(ward_);
-  held_ = true;
+// A process that is being forked while the others of its group are stopped and continued may be left stopped. So they
+// are told again, and once more.
+void TrainingProcess::run_on(double now) {
+  stopped_ = false;
+  if (exit_) return;
+  guardian_.go_on(ward_);
+  reminders_ = kReminders;
+  remind_at_ = now + kRemindAfter;
 }
 
-void TrainingProcess::go_on(double now) {
-  if (!held_) return;
-  if (!exit_) guardian_.go_on(ward_);
-  held_ = false;
+void TrainingProcess::hold(Hold why) {
+  remind_at_.reset();
+  if (!exit_ && held_.empty()) guardian_.hold(ward_);
+  stopped_ = true;
+  held_.insert(why);
+}
+
+void TrainingProcess::wait_until_stopped() const {
+  constexpr int kAttempts = 200;
+  constexpr timespec kBetweenLooks = {.tv_sec = 0, .tv_nsec = 1'000'000};
+  const auto runs = [&](const ProcessEntry& entry) {
+    return entry.group == file_.identity.pid && entry.alive() && !entry.stopped();
+  };
+  for (int attempt = 0; attempt < kAttempts && !exit_; ++attempt) {
+    if (std::ranges::none_of(process_table(), runs)) return;
+    ::nanosleep(&kBetweenLooks, nullptr);
+  }
+}
+
+void TrainingProcess::go_on(Hold why, double now) {
+  if (held_.erase(why) == 0) return;
+  if (terminate_at_) return terminate(now);
+  if (!held_.empty()) return;
+  run_on(now);
   last_report_ = now;  // it could not report meanwhile
 }
 
-void TrainingProcess::end(Ending why, double grace, double now) {
+void TrainingProcess::hold_back(Reports said) {
+  held_back_.reports.insert(held_back_.reports.end(), said.reports.begin(), said.reports.end());
+  held_back_.written_at = said.written_at;
+  held_back_.to_file = said.to_file;
+}
+
+void TrainingProcess::end(Ending why, double grace, double now, Doing doing) {
+  saving_ = doing == Doing::saving;
+  if (saving_) go_on(Hold::decision, now);
   ending_ = why;
   kill_at_ = now + grace;
-  if (!exit_) guardian_.signal(ward_, SIGTERM);
-  go_on(now);
+  terminate_at_ = now + (held(Hold::snapshot) || saving_ ? grace / 2.0 : 0.0);
   keep_limits(now);
 }
 
+void TrainingProcess::goes_on_saving(double now) {
+  if (held_.erase(Hold::decision) == 0 || !held_.empty()) return;
+  run_on(now);
+}
+
+void TrainingProcess::has_finished_saving(double now) {
+  if (may_finish_saving()) terminate(now);
+}
+
+// The signal comes before the program goes on, so that it does nothing else first.
+void TrainingProcess::terminate(double now) {
+  terminate_at_.reset();
+  terminated_at_ = now;
+  if (!exit_) guardian_.signal(ward_, SIGTERM);
+  if (stopped_) run_on(now);
+  held_.clear();
+  last_report_ = now;
+}
+
 void TrainingProcess::keep_limits(double now) {
+  if (terminate_at_ && now >= *terminate_at_) terminate(now);
+  if (remind_at_ && now >= *remind_at_ && !exit_) {
+    guardian_.go_on(ward_);
+    remind_at_ = --reminders_ > 0 ? std::optional(now + kReminderPause) : std::nullopt;
+  }
   if (ending_ != Ending::none && !killed_ && !exit_ && now >= kill_at_) {
     guardian_.signal(ward_, SIGKILL);
     killed_ = true;
@@ -243,11 +340,17 @@ const std::optional<Exit>& TrainingProcess::look_for_exit(double now) {
 }
 
 double TrainingProcess::next_deadline(double report_timeout) const {
-  if (left_something_) return last_read_ + kLookAgain;
-  if (ending_ == Ending::none) return last_report_ + report_timeout;
-  return killed_ ? std::numeric_limits<double>::infinity() : kill_at_;
+  const double next = next_limit(report_timeout);
+  return remind_at_ && !exit_ ? std::min(next, *remind_at_) : next;
 }
 
-void TrainingProcess::note(const std::string& text) const { append_note(dir_, text); }
+double TrainingProcess::next_limit(double report_timeout) const {
+  if (left_something_) return last_read_ + kLookAgain;
+  if (ending_ == Ending::none) return last_report_ + report_timeout;
+  if (killed_) return std::numeric_limits<double>::infinity();
+  return terminate_at_.value_or(kill_at_);
+}
+
+void TrainingProcess::note(const std::string& text) { notes_.push_back(text); }
 
 }  // namespace bapi

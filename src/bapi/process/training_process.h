@@ -1,8 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -34,16 +37,30 @@ class TrainingProcess {
     failed,    // it said or did something it must not
   };
 
-  // Prepares the trial's directory and starts the program. A text if the program cannot be run or the directory holds
-  // what it must not; throws StoreError if the directory cannot be written, Shortage if the machine is out of
-  // something. `changes` is the inotify instance that is to hear of its files; instants are training time.
-  static std::variant<std::unique_ptr<TrainingProcess>, std::string> start(
-      const StudySpec& spec, const Assignment& assignment, double now, int changes, Guardian& guardian);
+  // Why no program was started: it cannot be run (not_run), or the trial's directory holds what it must not (other).
+  struct Refusal {
+    std::string message;
+    FailureCause cause;
+  };
+
+  // Prepares the trial's directory and starts the program. Throws StoreError if the directory cannot be written,
+  // Shortage if the machine is out of something. `changes` is the inotify instance that is to hear of its files;
+  // instants are training time. `about_to_begin` is called when its files are there and it has not run yet.
+  static std::variant<std::unique_ptr<TrainingProcess>, Refusal> start(const StudySpec& spec,
+                                                                       const Assignment& assignment,
+                                                                       double now,
+                                                                       int changes,
+                                                                       Guardian& guardian,
+                                                                       const std::function<void()>& about_to_begin);
   ~TrainingProcess();
 
   TrialId trial() const { return trial_; }
   const TrialDir& dir() const { return dir_; }
+  int worker() const { return worker_; }            // the slot that it occupies
+  Epoch told_from() const { return file_.from; }    // BAPI_FROM_EPOCH
   Epoch told_until() const { return file_.until; }  // BAPI_UNTIL_EPOCH
+  bool has_reported() const { return has_reported_; }
+  bool found_checkpoint() const { return found_checkpoint_; }  // there were files of an earlier process
   ProcessAccount& account() { return account_; }
   const ProcessAccount& account() const { return account_; }
   // Readable when the program ends; -1 once that was seen.
@@ -55,24 +72,45 @@ class TrainingProcess {
   // What it has said since the last call.
   struct Reports {
     std::vector<TimedReport> reports;
-    bool more = false;  // there is more to be read at once
+    double written_at = 0.0;  // time of the file that has the last of them
+    bool to_file = false;     // they were written to the report file, not printed
+    bool more = false;        // there is more to be read at once
   };
   Reports read(double now);
-  std::vector<TimedReport> read_rest(double now);
-  void reported(std::size_t reports, double now);
-  double seconds_per_report() const { return seconds_per_report_; }  // lately; 0 before the first
+  Reports read_rest(double now);
+  bool has_said_more() const { return reader_.has_more(); }
+  bool reports_to_file() const { return reader_.to_file(); }
+  void reported(double now);
+
+  // What it has said past the end of its segment and is not to be heard yet: the next call of `take_held_back`.
+  void hold_back(Reports said);
+  Reports take_held_back() { return std::exchange(held_back_, {}); }
+  const Reports& held_back() const { return held_back_; }
 
   // After a failure, or past the last epoch that is paid for, it may say what it likes.
   void ignore_reports() { reports_ignored_ = true; }
   bool reports_ignored() const { return reports_ignored_; }
 
-  // Stops the program (SIGSTOP) while it is decided whether the trial is trained on, and lets it go on.
-  void hold();
-  void go_on(double now);
+  // Stops the program (SIGSTOP) for a reason, and lets it go on when there is none left.
+  enum class Hold {
+    decision,  // it is decided whether the trial is trained on
+    snapshot,  // its checkpoint is being copied
+  };
+  void hold(Hold why);
+  void go_on(Hold why, double now);
+  bool held(Hold why) const { return held_.contains(why); }
+  void wait_until_stopped() const;  // of one that is held: a signal takes effect in its own time
 
-  void end(Ending why, double grace, double now);  // SIGTERM to all of it; `keep_limits` sees to the rest
+  // SIGTERM to all of it; `keep_limits` sees to the rest. While its checkpoint is being copied, the first half of the
+  // grace period is the copy's; one that is `saving` has it to come to its next report.
+  enum class Doing { training, saving };
+  void end(Ending why, double grace, double now, Doing doing = Doing::training);
+  bool may_finish_saving() const { return saving_ && terminate_at_; }
+  void goes_on_saving(double now);       // up to the next report; it was held to see how far it is
+  void has_finished_saving(double now);  // SIGTERM at last
   void ended_by_guardian() { ending_ = Ending::released; }
   Ending ending() const { return ending_; }
+  std::optional<double> terminated_at() const { return terminated_at_; }  // when it got SIGTERM from here
 
   // How the program ended, once nothing is left of it; kills what the program left. nullopt before.
   const std::optional<Exit>& look_for_exit(double now);
@@ -80,11 +118,12 @@ class TrainingProcess {
 
   void keep_limits(double now);  // SIGKILL when the grace period is over
   std::string problem() const { return reader_.problem(); }
-  bool silent_for(double seconds, double now) const { return now - last_report_ >= seconds; }
+  bool silent_for(double seconds, double now) const { return held_.empty() && now - last_report_ >= seconds; }
   double next_deadline(double report_timeout) const;
 
-  // Adds a line to the trial's log.
-  void note(const std::string& text) const;
+  // Adds a line to the trial's log when this object goes, and the program with it: while it runs it may be in the
+  // middle of a line of its own, and a report that is cut in two is lost.
+  void note(const std::string& text);
 
  private:
   TrainingProcess(const StudySpec& spec,
@@ -96,10 +135,14 @@ class TrainingProcess {
                   int changes,
                   Guardian& guardian);
 
-  std::vector<TimedReport> timed(ReportReader::Batch batch, double now);
+  Reports timed(ReportReader::Batch batch, double now);
+  void terminate(double now);
+  void run_on(double now);  // SIGCONT, after SIGSTOP
+  double next_limit(double report_timeout) const;
 
   TrialId trial_;
   TrialDir dir_;
+  int worker_;
   ProcessFile file_;
   Subprocess subprocess_;
   ReportReader reader_;
@@ -115,15 +158,24 @@ class TrainingProcess {
   Ending ending_ = Ending::none;
   bool killed_ = false;
   bool reports_ignored_ = false;
-  bool held_ = false;
+  std::set<Hold> held_;
+  bool stopped_ = false;                // by SIGSTOP, for one of the reasons in `held_`
+  std::optional<double> remind_at_;     // to send SIGCONT once more
+  int reminders_ = 0;                   // still to be sent
+  std::optional<double> terminate_at_;  // it is being ended, but its checkpoint is still being copied or saved
+  bool saving_ = false;
+  std::optional<double> terminated_at_;
   double kill_at_ = 0.0;
   double last_report_;
   double last_read_;
-  double seconds_per_report_ = 0.0;
+  Reports held_back_;
+  bool has_reported_ = false;  // anything
+  bool found_checkpoint_ = false;
   int warnings_ = 0;
+  std::vector<std::string> notes_;
 };
 
-// Adds a line of ours to a trial's log; the program's own unfinished line is ended first.
+// Adds a line of ours to a trial's log, which no program writes to; an unfinished line is ended first.
 void append_note(const TrialDir& dir, const std::string& text);
 
 }  // namespace bapi

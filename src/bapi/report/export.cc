@@ -1,5 +1,7 @@
 #include "bapi/report/export.h"
 
+#include <algorithm>
+
 #include "bapi/report/summary.h"
 #include "bapi/report/table.h"
 
@@ -14,28 +16,36 @@ Cell command_of(const StudySpec& spec) {
 }
 
 Fields study_of(const StudySpec& spec) {
-  return {{"name", spec.name},
-          {"metric", spec.metric.name},
-          {"goal", word(spec.metric.goal)},
-          {"epochs", Fields{{"min", spec.epochs.min}, {"max", spec.epochs.max}}},
-          {"policy", spec.policy.name},
-          // A seed may pass what JSON readers keep of an integer.
-          {"seed", std::to_string(spec.seed)},
-          {"workers", spec.workers},
-          {"command", command_of(spec)}};
+  Fields study = {{"name", spec.name},
+                  {"metric", spec.metric.name},
+                  {"goal", word(spec.metric.goal)},
+                  {"epochs", Fields{{"min", spec.epochs.min}, {"max", spec.epochs.max}}},
+                  {"policy", spec.policy.name},
+                  // A seed may pass what JSON readers keep of an integer.
+                  {"seed", std::to_string(spec.seed)},
+                  {"workers", spec.workers},
+                  {"command", command_of(spec)},
+                  {"provenance", provenance_record(spec.provenance)}};
+  if (spec.metric.valuation() != Valuation()) {
+    study.emplace_back("value", Fields{{"smooth", spec.metric.smooth}, {"of", word(spec.metric.of)}});
+  }
+  if (spec.repeat > 1) study.emplace_back("repeat", spec.repeat);
+  return study;
 }
 
 Cell trials_of(const History& history, Controller controller) {
   std::vector<Cell> list;
   for (const Trial& trial : history.trials()) {
-    list.emplace_back(Fields{{"trial", index(trial.id)},
-                             {"state", to_string(shown_state(trial, controller))},
-                             {"config", fields_of(trial.config, history.spec().space)},
-                             {"spent", trial.spent()},
-                             {"overhead", trial.overhead},
-                             {"best", trial.curve.empty() ? Cell() : Cell(history.in_user_units(trial.curve.best()))},
-                             {"failure", trial.failure.empty() ? Cell() : Cell(trial.failure)},
-                             {"curve", list_of(curve_table(history, trial.id))}});
+    Fields record = {{"trial", index(trial.id)},
+                     {"state", to_string(shown_state(trial, controller))},
+                     {"config", fields_of(trial.config, history.spec().space)},
+                     {"spent", trial.spent()},
+                     {"overhead", trial.overhead},
+                     {"best", trial.curve.empty() ? Cell() : Cell(history.in_user_units(trial.curve.best()))},
+                     {"failure", trial.failure.empty() ? Cell() : Cell(trial.failure)},
+                     {"curve", list_of(curve_table(history, trial.id))}};
+    if (const auto& repeat = trial.assignment.repeat) record.emplace_back("repeat_of", index(repeat->of));
+    list.emplace_back(std::move(record));
   }
   return list;
 }
@@ -43,17 +53,23 @@ Cell trials_of(const History& history, Controller controller) {
 }  // namespace
 
 std::string export_csv(const History& history, std::span<const StoredEvent> events, Controller controller) {
-  Table table({"trial", "epoch", "value", "cost", "spent", "at", "state", "config"});
-  for (const SpentReport& report : spent_reports(history.spec().metric, events)) {
+  std::vector<std::string> columns = {"trial", "epoch", "value", "cost", "spent", "at", "state", "config"};
+  const bool others = std::any_of(
+      history.trials().begin(), history.trials().end(), [](const Trial& trial) { return !trial.others.empty(); });
+  if (others) columns.emplace_back("metrics");
+  Table table(columns);
+  for (const SpentReport& report : spent_reports(history.spec(), events)) {
     const Trial& trial = history.trial(report.trial);
-    table.add({index(report.trial),
-               report.measurement.epoch,
-               report.measurement.value,
-               report.measurement.cost,
-               report.spent,
-               report.at,
-               to_string(shown_state(trial, controller)),
-               fields_of(trial.config, history.spec().space)});
+    std::vector<Cell> row = {index(report.trial),
+                             report.measurement.epoch,
+                             report.measurement.value,
+                             report.measurement.cost,
+                             report.spent,
+                             report.at,
+                             to_string(shown_state(trial, controller)),
+                             fields_of(trial.config, history.spec().space)};
+    if (others) row.emplace_back(other_metrics(trial, report.measurement.epoch));
+    table.add(std::move(row));
   }
   return render(table, Format::csv);
 }
@@ -61,8 +77,8 @@ std::string export_csv(const History& history, std::span<const StoredEvent> even
 std::string export_json(const History& history,
                         std::span<const StoredEvent> events,
                         Controller controller,
-                        const std::string& best_checkpoint) {
-  Fields status = status_record(history, controller, best_checkpoint);
+                        const ModelFiles& model) {
+  Fields status = status_record(history, controller, model);
   const Fields document = {{"study", study_of(history.spec())},
                            {"status", std::move(status)},
                            {"trials", trials_of(history, controller)},

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 
+#include "bapi/report/summary.h"
 #include "bapi/study/event.h"
 #include "bapi/study/history.h"
 #include "bapi/study/progress.h"
@@ -19,6 +20,6 @@ std::string export_csv(const History& history, std::span<const StoredEvent> even
 std::string export_json(const History& history,
                         std::span<const StoredEvent> events,
                         Controller controller,
-                        const std::string& best_checkpoint);
+                        const ModelFiles& model);
 
 }  // namespace bapi

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
+#include "bapi/report/plots.h"
 #include "bapi/report/svg.h"
 
 namespace bapi {
@@ -26,6 +28,17 @@ void draw_forecast(Figure& figure, const History& history, const CurveBand& fore
   for (const Measurement& m : history.trial(forecast.trial).curve.points()) {
     figure.marker({static_cast<double>(m.epoch), history.in_user_units(m.value)}, Marker::disc, 2.0, color);
   }
+}
+
+// The axes of the curves, so that the two pictures can be compared; wider only where a forecast ends outside.
+CurveAxes axes_for(const History& history, std::span<const double> ends) {
+  CurveAxes axes = curve_axes(history);
+  for (const double end : ends) {
+    if (!std::isfinite(end) || (axes.y.scale == AxisScale::log && end <= 0.0)) continue;
+    axes.y.low = std::min(axes.y.low, end);
+    axes.y.high = std::max(axes.y.high, end);
+  }
+  return axes;
 }
 
 }  // namespace
@@ -51,21 +64,15 @@ std::string plot_outlook(const History& history, std::span<const BandPoint> best
 std::string plot_forecasts(const History& history, std::span<const CurveBand> forecasts) {
   const StudySpec& spec = history.spec();
   const std::span<const CurveBand> shown = forecasts.first(std::min(forecasts.size(), kColors.size()));
-  std::vector<double> values;
+  std::vector<double> ends;
   std::vector<LegendEntry> legend;
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    for (const Measurement& m : history.trial(shown[i].trial).curve.points()) {
-      values.push_back(history.in_user_units(m.value));
-    }
-    values.insert(values.end(), {shown[i].course.back().low, shown[i].course.back().high});
+    ends.insert(ends.end(), {shown[i].course.back().low, shown[i].course.back().high});
     legend.push_back({.label = fmt::format("trial {}", index(shown[i].trial)), .color = kColors[i]});
   }
-  const Axis x{.label = "epoch", .low = 0.0, .high = static_cast<double>(spec.epochs.max), .ticks = Ticks::whole};
-  Figure figure(fmt::format("{}: forecasts", spec.name),
-                "measured (dots), expected course with its 80 % band",
-                x,
-                axis_over(values, spec.metric.name),
-                legend);
+  const auto [x, y] = axes_for(history, ends);
+  Figure figure(
+      fmt::format("{}: forecasts", spec.name), "measured (dots), expected course with its 80 % band", x, y, legend);
   for (std::size_t i = 0; i < shown.size(); ++i) draw_forecast(figure, history, shown[i], kColors[i]);
   return figure.svg();
 }

@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <set>
 #include <vector>
 
+#include "bapi/base/error.h"
+#include "bapi/report/space_plots.h"
 #include "bapi/report/summary.h"
 #include "bapi/report/svg.h"
 #include "bapi/report/text.h"
@@ -30,6 +34,7 @@ constexpr double kLabelRoom = 0.06;
 
 constexpr int kMostPointsPerCurve = 400;
 constexpr std::size_t kMostDots = 4000;
+constexpr std::string_view kMetricPicture = "metrics.";
 
 std::string color_of(TrialState state) {
   switch (state) {
@@ -57,11 +62,15 @@ std::string color_of(CostKind kind) {
       return kSky;
     case CostKind::repeat:
       return kOrange;
+    case CostKind::unfinished:
     case CostKind::grace:
       return kPurple;
     case CostKind::failed:
       return kVermilion;
+    case CostKind::snapshot:
+      return kGreen;
     case CostKind::ahead:
+    case CostKind::unreported:
       return kGrey;
   }
   return kGrey;
@@ -114,13 +123,29 @@ Axis value_axis(const std::vector<double>& values, const StudySpec& spec) {
   return axis;
 }
 
+// Without values that are far from the middle half: of a metric nothing is known but its values.
+Axis bulk_axis(const std::vector<double>& values, const std::string& label) {
+  std::vector<double> finite;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(finite), [](double v) { return std::isfinite(v); });
+  if (finite.empty()) return {.label = label};
+  const double low = quantile(finite, 0.25);
+  const double high = quantile(finite, 0.75);
+  constexpr double kFar = 12.0;
+  std::vector<double> near;
+  for (const double value : finite) {
+    if (high <= low || (value >= low - kFar * (high - low) && value <= high + kFar * (high - low)))
+      near.push_back(value);
+  }
+  return axis_over(near, label);
+}
+
 std::size_t outside(const std::vector<double>& values, const Axis& axis) {
   return static_cast<std::size_t>(
       std::count_if(values.begin(), values.end(), [&](double v) { return v < axis.low || v > axis.high; }));
 }
 
 std::string outside_note(std::size_t count) {
-  return count == 0 ? "" : fmt::format(" · {} value{} outside the frame", count, count == 1 ? "" : "s");
+  return count == 0 ? "" : fmt::format(" · {} outside the frame", plural(static_cast<std::int64_t>(count), "value"));
 }
 
 // Costs in a unit in which the numbers stay readable.
@@ -130,7 +155,7 @@ struct CostScale {
 };
 
 CostScale cost_scale(Cost largest, const BudgetSpec& budget) {
-  if (budget.meter != Meter::seconds || budget.unit != "s") return {.divisor = 1.0, .unit = budget.unit};
+  if (budget.meter != Meter::accrued || budget.unit != "s") return {.divisor = 1.0, .unit = budget.unit};
   if (largest >= 2.0 * 86400.0) return {.divisor = 86400.0, .unit = "days"};
   if (largest >= 2.0 * 3600.0) return {.divisor = 3600.0, .unit = "h"};
   if (largest >= 3.0 * 60.0) return {.divisor = 60.0, .unit = "min"};
@@ -144,6 +169,47 @@ std::vector<Point> points_of(const History& history, const Curve& curve) {
   for (const Measurement& point : curve.points()) {
     if (point.epoch % stride != 0 && point.epoch != curve.last_epoch() && point.epoch != 1) continue;
     points.push_back({static_cast<double>(point.epoch), history.in_user_units(point.value)});
+  }
+  return points;
+}
+
+double trial_opacity(const History& history) {
+  return std::clamp(4.0 / std::sqrt(static_cast<double>(history.trials().size())), 0.25, 0.85);
+}
+
+std::vector<double> curve_values(const History& history) {
+  std::vector<double> values;
+  for (const Trial& trial : history.trials()) {
+    for (const Measurement& point : trial.curve.points()) values.push_back(history.in_user_units(point.value));
+  }
+  return values;
+}
+
+Axis epoch_axis(const History& history) {
+  Epoch longest = 1;
+  for (const Trial& trial : history.trials()) longest = std::max(longest, trial.curve.last_epoch());
+  const double last = std::max({longest, history.spec().epochs.max, 2});
+  return {.label = "epoch", .low = last > 10.0 ? 0.0 : 0.5, .high = last, .ticks = Ticks::whole};
+}
+
+std::set<std::string> other_metric_names(const History& history) {
+  std::set<std::string> names;
+  for (const Trial& trial : history.trials()) {
+    for (const auto& [epoch, metrics] : trial.others) {
+      for (const auto& [name, value] : metrics) names.insert(name);
+    }
+  }
+  return names;
+}
+
+std::vector<Point> metric_points(const Trial& trial, const std::string& metric) {
+  const int stride = 1 + trial.curve.last_epoch() / kMostPointsPerCurve;
+  std::vector<Point> points;
+  for (const auto& [epoch, metrics] : trial.others) {
+    const auto found = metrics.find(metric);
+    if (found == metrics.end() || !std::isfinite(found->second)) continue;
+    if (epoch % stride != 0 && epoch != trial.curve.last_epoch() && epoch != 1) continue;
+    points.push_back({static_cast<double>(epoch), found->second});
   }
   return points;
 }
@@ -169,15 +235,11 @@ std::vector<LegendEntry> state_legend(const History& history) {
   return entries;
 }
 
-std::string plural(std::size_t count, const std::string& noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 // Labels of the best value stand where nothing can be: beyond it.
 Side beyond_best(const StudySpec& spec) { return spec.metric.goal == Goal::maximize ? Side::above : Side::below; }
 
 std::string best_label(const History& history, const Best& found) {
-  return fmt::format("{} {} · trial {}", history.spec().metric.name, short_number(found.value), index(found.trial));
+  return fmt::format("{} {} · trial {}", history.spec().metric.name, value_text(found), index(found.trial));
 }
 
 void draw_trial(Figure& figure, const History& history, const Trial& trial, double opacity) {
@@ -196,33 +258,71 @@ void draw_trial(Figure& figure, const History& history, const Trial& trial, doub
 void draw_incumbent(Figure& figure, const History& history, const Best& found) {
   const Trial& trial = history.trial(found.trial);
   figure.line(points_of(history, trial.curve), {.color = kBlue, .width = 2.8});
-  const Point at{static_cast<double>(found.epoch), found.value};
+  const Point at{static_cast<double>(found.epoch), found.trial_value};
   figure.marker(at, Marker::ring, 4.5, kBlue);
   figure.text(at, Anchor::end, beyond_best(history.spec()), best_label(history, found), kBlue);
 }
 
 }  // namespace
 
+std::vector<std::string> picture_names(const History& history) {
+  std::vector<std::string> names = {"curves", "incumbent", "budget", "slices", "parallel", "cost", "importance"};
+  for (const std::string& metric : other_metric_names(history)) names.push_back(std::string(kMetricPicture) + metric);
+  return names;
+}
+
+std::string picture(std::string_view name, const History& history, std::span<const StoredEvent> events) {
+  if (name == "curves") return plot_curves(history);
+  if (name == "incumbent") return plot_incumbent(history, events);
+  if (name == "budget") return plot_budget(history, events);
+  if (name == "slices") return plot_slices(history);
+  if (name == "parallel") return plot_parallel(history);
+  if (name == "cost") return plot_cost(history);
+  if (name == "importance") return plot_importance(history);
+  const std::vector<std::string> names = picture_names(history);
+  if (name.starts_with(kMetricPicture) && std::find(names.begin(), names.end(), name) != names.end()) {
+    return plot_metric(history, std::string(name.substr(kMetricPicture.size())));
+  }
+  throw InvalidInput(fmt::format("plot: found \"{}\", expected one of {}", name, fmt::join(names, ", ")));
+}
+
+CurveAxes curve_axes(const History& history) {
+  return {.x = epoch_axis(history), .y = value_axis(curve_values(history), history.spec())};
+}
+
+std::string plot_metric(const History& history, const std::string& metric) {
+  std::vector<double> values;
+  for (const Trial& trial : history.trials()) {
+    for (const Point& point : metric_points(trial, metric)) values.push_back(point.y);
+  }
+  const Axis y = bulk_axis(values, metric);
+  const std::string subtitle = plural(std::ssize(values), "report") + outside_note(outside(values, y));
+  Figure figure(history.spec().name + ": " + metric, subtitle, epoch_axis(history), y, state_legend(history));
+  const double opacity = trial_opacity(history);
+  for (const Trial& trial : history.trials()) {
+    const std::vector<Point> points = metric_points(trial, metric);
+    if (points.empty()) continue;
+    const bool best = history.incumbent() == trial.id;
+    const std::string color = best ? kBlue : color_of(trial.state);
+    figure.line(points, {.color = color, .width = best ? 2.8 : 1.2, .opacity = best ? 1.0 : opacity});
+    figure.marker(points.back(), Marker::disc, 2.0, color, best ? 1.0 : opacity);
+  }
+  return figure.svg();
+}
+
 std::string plot_curves(const History& history) {
   const StudySpec& spec = history.spec();
-  std::vector<double> values;
-  Epoch longest = 1;
-  for (const Trial& trial : history.trials()) {
-    longest = std::max(longest, trial.curve.last_epoch());
-    for (const Measurement& point : trial.curve.points()) values.push_back(history.in_user_units(point.value));
-  }
-  const Axis y = value_axis(values, spec);
-  const double last = std::max({longest, spec.epochs.max, 2});
-  const Axis x{.label = "epoch", .low = last > 10.0 ? 0.0 : 0.5, .high = last, .ticks = Ticks::whole};
-  const std::string subtitle = plural(history.trials().size(), "trial") + ", " + plural(values.size(), "epoch") +
-                               " trained" + outside_note(outside(values, y));
+  const std::vector<double> values = curve_values(history);
+  const auto [x, y] = curve_axes(history);
+  const std::string subtitle = plural(std::ssize(history.trials()), "trial") + ", " +
+                               plural(std::ssize(values), "epoch") + " trained" + outside_note(outside(values, y));
   Figure figure(spec.name + ": learning curves", subtitle, x, y, state_legend(history));
   if (values.empty()) {
     figure.message("no reports yet");
     return figure.svg();
   }
 
-  const double opacity = std::clamp(4.0 / std::sqrt(static_cast<double>(history.trials().size())), 0.25, 0.85);
+  const double opacity = trial_opacity(history);
   const std::optional<Best> found = best(history);
   for (const Trial& trial : history.trials()) {
     if (!found || trial.id != found->trial) draw_trial(figure, history, trial, opacity);
@@ -239,19 +339,17 @@ std::string plot_incumbent(const History& history, std::span<const StoredEvent> 
   std::vector<double> values;
   std::vector<Point> dots;
   std::vector<Point> steps;
-  for (const SpentReport& report : spent_reports(spec.metric, events)) {
+  for (const SpentReport& report : spent_reports(spec, events)) {
     values.push_back(report.measurement.value);
     dots.push_back({report.spent / scale.divisor, report.measurement.value});
-    if (report.improves) steps.push_back(dots.back());
+    if (report.improves) steps.push_back({dots.back().x, report.best});
   }
 
   const Axis y = value_axis(values, spec);
   const double end = std::max(budget.total(), budget.spent()) / scale.divisor;
   const Axis x{.label = fmt::format("budget spent ({})", scale.unit), .low = 0.0, .high = end > 0.0 ? end * 1.01 : 1.0};
-  const std::string subtitle = fmt::format("{} of {} spent{}",
-                                           short_cost(budget.spent(), spec.budget),
-                                           short_cost(budget.total(), spec.budget),
-                                           outside_note(outside(values, y)));
+  const std::string subtitle = fmt::format(
+      "{} spent{}", spent_of(budget.spent(), budget.total(), spec.budget), outside_note(outside(values, y)));
   Figure figure(spec.name + ": best " + spec.metric.name + " so far",
                 subtitle,
                 x,
@@ -310,10 +408,9 @@ std::string plot_budget(const History& history, std::span<const StoredEvent> eve
                       .color = color_of(kind),
                       .swatch = LegendEntry::Swatch::square});
   }
-  const std::string subtitle = fmt::format("{} of {} spent on {}",
-                                           short_cost(spent, spec.budget),
-                                           short_cost(history.budget().total(), spec.budget),
-                                           plural(trials, "trial"));
+  const std::string subtitle = fmt::format("{} spent on {}",
+                                           spent_of(spent, history.budget().total(), spec.budget),
+                                           plural(static_cast<std::int64_t>(trials), "trial"));
   Figure figure(spec.name + ": where the budget went", subtitle, x, y, legend);
   if (charges.empty()) {
     figure.message("nothing spent yet");

@@ -15,10 +15,6 @@ namespace {
 
 using Sentences = std::vector<std::string>;
 
-std::string plural(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string rival_text(const RunnerUp& rival) {
   return rival.trial ? fmt::format("trial {}", index(*rival.trial)) : std::string("a new configuration");
 }
@@ -31,8 +27,27 @@ std::string one_unit(const BudgetSpec& budget) {
 // Whether improvement was counted from a value beyond the best so far.
 bool aims_higher(const Forecast& forecast) { return forecast.target != forecast.incumbent; }
 
+// Two digits are enough for a deviation.
+std::string shorter_number(double value) {
+  return std::abs(value) < 100.0 ? fmt::format("{:.2g}", value) : short_number(value);
+}
+
 std::string expected_text(const Forecast& forecast) {
-  return fmt::format("{} ± {}", short_number(forecast.mean), short_number(forecast.shown_sd));
+  return fmt::format("{} ± {}", short_number(forecast.mean), shorter_number(forecast.shown_sd));
+}
+
+void tell_wish(const Reason& why, Sentences& sentences) {
+  if (!why.wish) return;
+  const WishOutline& wish = *why.wish;
+  const std::string policy = rule_text({.rule = wish.instead_of});
+  sentences.push_back(fmt::format("It takes the place of the policy's own configuration{}",
+                                  policy.empty() ? "" : fmt::format(" ({})", policy)));
+  if (!wish.left_open.empty()) {
+    sentences.push_back(fmt::format("{} {} not given: the policy's value{}",
+                                    fmt::join(wish.left_open, ", "),
+                                    wish.left_open.size() == 1 ? "was" : "were",
+                                    wish.left_open.size() == 1 ? "" : "s"));
+  }
 }
 
 void tell_forecast(const Reason& why, const StudySpec& spec, Sentences& sentences) {
@@ -80,7 +95,7 @@ std::string score_text(const Reason& why, const StudySpec& spec) {
     return fmt::format("Chance to beat the threshold: {:.3g} %", 100.0 * score);
   }
   std::string text = why.forecast && aims_higher(*why.forecast) && why.rule == Rule::improvement_per_cost
-                         ? "Expected improvement on that value"
+                         ? "Expected improvement over that value"
                          : "Expected improvement";
   if (is_per_cost(why.rule)) text += fmt::format(" per {}", one_unit(spec.budget));
   text += fmt::format(": {}", short_number(score));
@@ -190,6 +205,80 @@ void tell_notes(const Reason& why, Detail detail, Sentences& sentences) {
   for (const Note& note : why.notes) {
     if (is_diagnostic(note.kind)) sentences.push_back(diagnosis(note));
   }
+}
+
+// The numbers of a reason without its rule, the longest form first; none if it has none.
+std::vector<std::string> number_forms(const Reason& why) {
+  if (why.forecast) {
+    const std::string value = expected_text(*why.forecast);
+    return {fmt::format("{} at epoch {}", value, why.forecast->epoch), value};
+  }
+  if (!why.standing) return {};
+  const RungStanding& standing = *why.standing;
+  std::vector<std::string> forms;
+  if (standing.rank && standing.reached) {
+    const std::string rank = fmt::format("rank {} of {}", *standing.rank + 1, *standing.reached);
+    if (standing.value) forms.push_back(fmt::format("{}, {}", rank, short_number(*standing.value)));
+    forms.push_back(rank);
+  } else if (standing.bracket) {
+    forms.push_back(fmt::format("bracket {}, rung {}", *standing.bracket, standing.rung));
+  }
+  return forms;
+}
+
+// The rule in a few words.
+std::string rule_label(const Reason& why) {
+  switch (why.rule) {
+    case Rule::from_outside:
+      return "trained elsewhere";
+    case Rule::finish_begun:
+      return "unfinished";
+    case Rule::enqueued:
+      return "asked for";
+    case Rule::repeat:
+      return why.repeat ? fmt::format("repeat of trial {}", index(why.repeat->of)) : "repeat";
+    case Rule::uniform_draw:
+      return "random draw";
+    case Rule::improvement_per_cost:
+    case Rule::plan:
+      return "best per cost";
+    case Rule::to_conservative_stop:
+      return "on to its stop";
+    case Rule::beats_threshold:
+      return "best chance";
+    case Rule::improvement_at_next_rung:
+      return "best at next rung";
+    case Rule::largest_improvement:
+    case Rule::multi_step_improvement:
+    case Rule::budgeted_improvement:
+    case Rule::improvement_with_future:
+      return "best expected";
+    case Rule::nothing_fits_budget:
+      return "random draw";
+    case Rule::drawn_from_batch:
+    case Rule::best_of_batch:
+      return "from best batch";
+    case Rule::score_per_cost:
+      return "best score per cost";
+    case Rule::new_in_bracket:
+      return "new";
+    case Rule::not_promoted:
+      return "not promoted";
+    case Rule::best_of_rung:
+      return "best of rung";
+    case Rule::lowest_rung:
+      return "new on lowest rung";
+    case Rule::best_of_short_trials:
+      return "best short trial";
+    case Rule::unstated:
+    case Rule::own_words:
+    case Rule::initial_design:
+    case Rule::promoted:
+    case Rule::nothing_new:
+    case Rule::short_trial:
+      break;
+  }
+  return rule_text(why);
 }
 
 // Puts the fields that it visits into a record.
@@ -335,6 +424,11 @@ std::string rule_text(const Reason& why) {
       return "short trial";
     case Rule::best_of_short_trials:
       return "best of the short trials";
+    case Rule::enqueued:
+      return why.wish ? "asked for by " + why.wish->by : "asked for";
+    case Rule::repeat:
+      if (!why.repeat) return "repeat";
+      return fmt::format("repeat {} of {} of trial {}", why.repeat->number, why.repeat->total, index(why.repeat->of));
   }
   throw LogicError("rule_text: unknown rule");
 }
@@ -355,8 +449,31 @@ std::string in_brief(const Reason& why) {
   return fmt::format("{}{}({})", rule, rule.empty() ? "" : " ", fmt::join(parts, ", "));
 }
 
+std::vector<std::string> brief_forms(const Reason& why) {
+  const std::string full = in_brief(why);
+  if (full.empty()) return {};
+  std::vector<std::string> forms;
+  if (why.score && why.rival) forms.push_back(full + "; " + comparison_text(why.score->log, *why.rival));
+  forms.push_back(full);
+  const std::string label = rule_label(why);
+  const std::vector<std::string> numbers = number_forms(why);
+  if (numbers.empty()) forms.push_back(label);
+  for (const std::string& form : numbers) {
+    if (!label.empty()) forms.push_back(fmt::format("{}, {}", label, form));
+  }
+  for (const std::string& form : numbers) forms.push_back(form);
+  return forms;
+}
+
 std::vector<std::string> in_full(const Reason& why, TrialId trial, const StudySpec& spec, Detail detail) {
   Sentences sentences;
+  tell_wish(why, sentences);
+  if (why.repeat) {
+    sentences.push_back(
+        fmt::format("Trial {} is one of the finalists: its configuration is trained again, for as many epochs and with "
+                    "another seed",
+                    index(why.repeat->of)));
+  }
   tell_forecast(why, spec, sentences);
   tell_score(why, spec, sentences);
   if (why.check) tell_check(*why.check, trial, sentences);

@@ -20,6 +20,10 @@ std::string rule_text(const Reason& why);
 // at epoch 27)".
 std::string in_brief(const Reason& why);
 
+// The same in several lengths, the longest first, for places of limited width: "highest expected improvement per cost
+// (0.931 ± 0.012 expected at epoch 27); twice the runner-up (trial 15)" down to "0.931 ± 0.012". Numbers outlast words.
+std::vector<std::string> brief_forms(const Reason& why);
+
 enum class Detail {
   normal,
   everything,  // and what the score used, and what happened in the numerics

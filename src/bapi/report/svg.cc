@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "bapi/base/error.h"
+#include "bapi/report/svg_elements.h"
 #include "bapi/report/text.h"
 
 namespace bapi {
@@ -14,14 +15,10 @@ namespace bapi {
 namespace {
 
 constexpr double kLegendLine = 18.0;
+constexpr double kBold = 1.08;  // width of bold letters, as a multiple of others
 
 // Room for about this many pixels from one label of an axis to the next.
 constexpr double kPixelsPerTick = 90.0;
-
-// Average width of a character of a sans-serif face, as a share of the font size.
-double text_width(std::string_view text, double font_size) {
-  return 0.56 * font_size * static_cast<double>(display_width(text));
-}
 
 // 1, 2 or 5 times a power of ten, at least `rough`.
 double round_step(double rough) {
@@ -79,29 +76,6 @@ std::vector<Tick> log_ticks(const Axis& axis, int count) {
   return linear_ticks({.label = axis.label, .low = axis.low, .high = axis.high}, count);
 }
 
-std::string text_element(
-    double x, double y, std::string_view anchor, double size, std::string_view color, std::string_view text) {
-  return fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" font-size="{}" fill="{}">{}</text>)"
-                     "\n",
-                     x,
-                     y,
-                     anchor,
-                     size,
-                     color,
-                     xml_escaped(text));
-}
-
-std::string line_element(double x1, double y1, double x2, double y2, std::string_view color, double width) {
-  return fmt::format(R"(<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="{}" stroke-width="{}"/>)"
-                     "\n",
-                     x1,
-                     y1,
-                     x2,
-                     y2,
-                     color,
-                     width);
-}
-
 std::string cross_element(double x, double y, double r, std::string_view color, double opacity) {
   return fmt::format(
       R"(<path d="M{:.1f} {:.1f}L{:.1f} {:.1f}M{:.1f} {:.1f}L{:.1f} {:.1f}" stroke="{}" stroke-width="1.8")"
@@ -129,16 +103,21 @@ std::string disc_element(double x, double y, double r, std::string_view color, d
                      opacity);
 }
 
-double entry_width(const LegendEntry& entry) { return 24.0 + text_width(entry.label, 12.0) + 18.0; }
+constexpr double kSwatch = 24.0;  // width of a legend's sign
+
+double entry_width(const LegendEntry& entry, double room) {
+  return kSwatch + std::min(text_width(entry.label, 12.0), room - kSwatch) + 18.0;
+}
 
 // Where each entry goes, from the left edge and from the first line.
 std::vector<Point> legend_places(const std::vector<LegendEntry>& entries, double left, double right) {
   std::vector<Point> places;
   Point next{left, 0.0};
   for (const LegendEntry& entry : entries) {
-    if (next.x > left && next.x + entry_width(entry) > right) next = {left, next.y + kLegendLine};
+    const double width = entry_width(entry, right - left);
+    if (next.x > left && next.x + width > right) next = {left, next.y + kLegendLine};
     places.push_back(next);
-    next.x += entry_width(entry);
+    next.x += width;
   }
   return places;
 }
@@ -147,6 +126,7 @@ std::vector<Point> legend_places(const std::vector<LegendEntry>& entries, double
 
 std::vector<Tick> ticks_of(const Axis& axis, int count) {
   check(axis.low < axis.high, "ticks_of: an axis needs low < high");
+  if (!axis.named.empty()) return axis.named;
   return axis.scale == AxisScale::log ? log_ticks(axis, count) : linear_ticks(axis, count);
 }
 
@@ -298,26 +278,28 @@ void Figure::bar(Point corner, Point opposite, const std::string& color) {
 
 void Figure::text(Point at, Anchor anchor, Side side, const std::string& text, const std::string& color) {
   if (!drawable(at)) return;
-  const double width = text_width(text, 12.0);
+  const FittedText fitted = fitted_text(text, 12.0, right_ - left_);
+  const double width = text_width(fitted.text, fitted.size);
   const double before = anchor == Anchor::start ? 0.0 : anchor == Anchor::middle ? 0.5 * width : width;
   const double lowest = left_ + before;
   const double x = std::clamp(px(at.x), lowest, std::max(lowest, right_ - (width - before)));
   const double shift = side == Side::above ? -9.0 : 18.0;
   const double y = std::clamp(py(at.y) + shift, top_ + 12.0, bottom_ - 4.0);
   above_ += fmt::format(
-      R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" font-size="12" font-weight="600" fill="{}" stroke="{}")"
+      R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" font-size="{}" font-weight="600" fill="{}" stroke="{}")"
       R"( stroke-width="3" paint-order="stroke">{}</text>)"
       "\n",
       x,
       y,
       word(anchor),
+      fitted.size,
       color,
       style_.paper,
-      xml_escaped(text));
+      xml_escaped(fitted.text));
 }
 
 void Figure::message(const std::string& text) {
-  above_ += text_element(0.5 * (left_ + right_), 0.5 * (top_ + bottom_), "middle", 14.0, style_.muted, text);
+  above_ += text_element(0.5 * (left_ + right_), 0.5 * (top_ + bottom_), Anchor::middle, 14.0, style_.muted, text);
 }
 
 std::string Figure::axes() const {
@@ -325,22 +307,30 @@ std::string Figure::axes() const {
   for (const Tick& tick : y_ticks_) {
     const double y = py(tick.value);
     out += line_element(left_, y, right_, y, style_.grid, 1.0);
-    out += text_element(left_ - 8.0, y + 4.0, "end", 12.0, style_.muted, tick.label);
+    out += fitted_element(left_ - 8.0, y + 4.0, Anchor::end, 12.0, left_ - 34.0, style_.muted, tick.label);
   }
+  const double tick_room = (right_ - left_) / std::max(1.0, static_cast<double>(x_.named.size()));
   for (const Tick& tick : x_ticks_) {
     const double x = px(tick.value);
     out += line_element(x, bottom_, x, bottom_ + 5.0, style_.muted, 1.0);
-    out += text_element(x, bottom_ + 19.0, "middle", 12.0, style_.muted, tick.label);
+    // A label at the end of the axis moves inwards as far as it takes to stay in the picture.
+    const double half = 0.5 * std::min(tick_room, text_width(tick.label, 12.0));
+    const double at = std::clamp(x, std::min(half, style_.width - half), std::max(half, style_.width - half));
+    out += fitted_element(at, bottom_ + 19.0, Anchor::middle, 12.0, tick_room, style_.muted, tick.label);
   }
   out += line_element(left_, bottom_, right_, bottom_, style_.muted, 1.0);
-  out += text_element(0.5 * (left_ + right_), style_.height - 14.0, "middle", 13.0, style_.ink, x_.label);
+  const double center = 0.5 * (left_ + right_);
+  const double label_room = 2.0 * std::min(center, style_.width - center) - 8.0;
+  out += fitted_element(center, style_.height - 14.0, Anchor::middle, 13.0, label_room, style_.ink, x_.label);
   const double middle = 0.5 * (top_ + bottom_);
-  out += fmt::format(R"(<text x="18" y="{0:.1f}" text-anchor="middle" font-size="13" fill="{1}")"
+  const FittedText label = fitted_text(y_.label, 13.0, 2.0 * std::min(middle, style_.height - middle) - 8.0);
+  out += fmt::format(R"(<text x="18" y="{0:.1f}" text-anchor="middle" font-size="{3}" fill="{1}")"
                      R"x( transform="rotate(-90 18 {0:.1f})">{2}</text>)x"
                      "\n",
                      middle,
                      style_.ink,
-                     xml_escaped(y_.label));
+                     xml_escaped(label.text),
+                     label.size);
   return out;
 }
 
@@ -369,7 +359,8 @@ std::string Figure::legend() const {
         out += cross_element(x + 9.0, y, 4.0, entry.color, 1.0);
         break;
     }
-    out += text_element(x + 24.0, y + 4.0, "start", 12.0, style_.ink, entry.label);
+    const double room = style_.width - 4.0 - (x + kSwatch);
+    out += fitted_element(x + kSwatch, y + 4.0, Anchor::start, 12.0, room, style_.ink, entry.label);
   }
   return out;
 }
@@ -388,13 +379,17 @@ std::string Figure::svg() const {
                      style_.height,
                      style_.paper);
   if (!title_.empty()) {
-    out += fmt::format(R"(<text x="{:.1f}" y="30" font-size="17" font-weight="600" fill="{}">{}</text>)"
+    const FittedText title = fitted_text(title_, 17.0, (style_.width - left_ - 8.0) / kBold);
+    out += fmt::format(R"(<text x="{:.1f}" y="30" font-size="{}" font-weight="600" fill="{}">{}</text>)"
                        "\n",
                        left_,
+                       title.size,
                        style_.ink,
-                       xml_escaped(title_));
+                       xml_escaped(title.text));
   }
-  if (!subtitle_.empty()) out += text_element(left_, 50.0, "start", 12.5, style_.muted, subtitle_);
+  if (!subtitle_.empty()) {
+    out += fitted_element(left_, 50.0, Anchor::start, 12.5, style_.width - left_ - 8.0, style_.muted, subtitle_);
+  }
   out += legend() + axes();
   // An inner picture cuts at its edge, without a name that could stand twice in a page of several figures.
   out += fmt::format(

@@ -11,9 +11,15 @@ namespace bapi {
 
 // Diagrams as SVG text: axes, lines, points, bands, bars, a legend. Everything is given in data coordinates; what does
 // not fit the axes is cut at the frame, and points that are not finite (or not positive on a log axis) are left out.
+// Texts that would leave the picture become smaller, then shorter.
 
 enum class AxisScale { linear, log };
 enum class Ticks { any, whole };  // whole: integers only, for epochs and trial numbers
+
+struct Tick {
+  double value = 0.0;
+  std::string label;
+};
 
 struct Axis {
   std::string label = {};
@@ -21,11 +27,7 @@ struct Axis {
   double high = 1.0;
   AxisScale scale = AxisScale::linear;
   Ticks ticks = Ticks::any;
-};
-
-struct Tick {
-  double value = 0.0;
-  std::string label;
+  std::vector<Tick> named = {};  // instead of round numbers
 };
 
 // About `count` round numbers within the axis, in increasing order, all written with the same number of decimals.

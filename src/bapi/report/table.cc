@@ -115,6 +115,12 @@ bool right_aligned(const Table& table, std::size_t column) {
   });
 }
 
+// A name for people: chance_of_best is "chance of best".
+std::string spaced(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
 std::string padded(const std::string& text, std::size_t width, bool right) {
   const std::string space(width - std::min(width, display_width(text)), ' ');
   return right ? space + text : text + space;
@@ -122,7 +128,7 @@ std::string padded(const std::string& text, std::size_t width, bool right) {
 
 std::string render_text(const Table& table) {
   std::vector<std::vector<std::string>> lines;
-  lines.push_back(table.columns());
+  lines.push_back(table.titles());
   for (const std::vector<Cell>& row : table.rows()) {
     std::vector<std::string>& line = lines.emplace_back();
     for (const Cell& cell : row) line.push_back(to_text(cell));
@@ -147,7 +153,7 @@ std::string render_text(const Fields& record) {
   std::size_t width = 0;
   for (const auto& [name, cell] : record) width = std::max(width, display_width(name));
   return joined(record, "", [&](const auto& field) {
-    std::string line = padded(field.first, width, false) + "  " + to_text(field.second);
+    std::string line = padded(spaced(field.first), width, false) + "  " + to_text(field.second);
     line.erase(line.find_last_not_of(' ') + 1);
     return line + "\n";
   });
@@ -170,6 +176,17 @@ Fields fields_of(const Config& config, const Space& space) {
 Format parse_format(std::string_view text) {
   if (const std::optional<Format> format = value_named<Format>(text)) return *format;
   throw InvalidInput(fmt::format("format '{}' is not one of {}", text, fmt::join(words<Format>(), ", ")));
+}
+
+Table::Table(std::vector<std::string> columns) : columns_(std::move(columns)) {
+  for (const std::string& column : columns_) titles_.push_back(spaced(column));
+}
+
+Table& Table::head(const std::string& column, std::string title) {
+  const auto found = std::find(columns_.begin(), columns_.end(), column);
+  check(found != columns_.end(), "Table::head: no such column");
+  titles_[static_cast<std::size_t>(found - columns_.begin())] = std::move(title);
+  return *this;
 }
 
 void Table::add(std::vector<Cell> row) {

@@ -32,15 +32,20 @@ Format parse_format(std::string_view text);
 // many digits as read back the same; values that are not finite are null.
 class Table {
  public:
-  explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+  explicit Table(std::vector<std::string> columns);
 
   void add(std::vector<Cell> row);  // LogicError unless there is one cell per column
 
+  // How tables for people head a column, say with its unit. Scripts rely on its name. LogicError if there is none.
+  Table& head(const std::string& column, std::string title);
+
   const std::vector<std::string>& columns() const { return columns_; }
+  const std::vector<std::string>& titles() const { return titles_; }
   const std::vector<std::vector<Cell>>& rows() const { return rows_; }
 
  private:
   std::vector<std::string> columns_;
+  std::vector<std::string> titles_;
   std::vector<std::vector<Cell>> rows_;
 };
 

@@ -10,18 +10,15 @@
 #include <string>
 
 #include "bapi/base/error.h"
+#include "bapi/store/file_error.h"
 
 namespace bapi {
 namespace {
 
-[[noreturn]] void fail(const std::filesystem::path& path, std::string_view doing) {
-  throw StoreError(fmt::format("{}: {}: {}", path.string(), doing, std::strerror(errno)));
-}
-
 class OpenFile {
  public:
   OpenFile(const std::filesystem::path& path, int flags) : path_(path), fd_(::open(path.c_str(), flags, 0666)) {
-    if (fd_ < 0) fail(path, "cannot be opened");
+    if (fd_ < 0) throw_file_error(path, "cannot be opened");
   }
   ~OpenFile() { ::close(fd_); }
   OpenFile(const OpenFile&) = delete;
@@ -31,13 +28,13 @@ class OpenFile {
     while (!content.empty()) {
       const ssize_t written = ::write(fd_, content.data(), content.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail(path_, "cannot be written");
+      if (written < 0) throw_file_error(path_, "cannot be written");
       content.remove_prefix(static_cast<std::size_t>(written));
     }
   }
 
   void sync() {
-    if (::fsync(fd_) != 0) fail(path_, "cannot be made durable");
+    if (::fsync(fd_) != 0) throw_file_error(path_, "cannot be made durable");
   }
 
  private:
@@ -57,7 +54,7 @@ NewFile give_name(const std::filesystem::path& draft, const std::filesystem::pat
   if (result != 0 && (errno == EINVAL || errno == ENOSYS)) result = ::link(draft.c_str(), file.c_str());
   if (result == 0) return NewFile::made;
   if (errno == EEXIST) return NewFile::existed;
-  fail(file, "cannot be created");
+  throw_file_error(file, "cannot be created");
 }
 
 }  // namespace

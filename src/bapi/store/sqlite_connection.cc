@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <cstring>
 #include <new>
 
 #include "bapi/base/error.h"
+#include "bapi/base/file.h"
 
 namespace bapi {
 namespace {
@@ -38,6 +40,12 @@ std::string advice(int code) {
     default:
       return "the database refused";
   }
+}
+
+// Whether the same may succeed later, with nothing done about the study. `error` is the system's reason.
+bool may_pass(int code, int error) {
+  if (code == SQLITE_IOERR) return is_shortage(error) || error == EIO || error == ESTALE;
+  return code == SQLITE_FULL || code == SQLITE_BUSY || code == SQLITE_LOCKED;
 }
 
 // Percent-encoded, for the URI form of file names.
@@ -208,7 +216,9 @@ void Connection::fail(int code) const {
   if (system != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN)) {
     detail += fmt::format("; {}", std::strerror(system));
   }
-  throw StoreError(fmt::format("{}: {} ({})", file_.string(), advice(primary), detail));
+  const std::string text = fmt::format("{}: {} ({})", file_.string(), advice(primary), detail);
+  if (may_pass(primary, system)) throw Shortage(text);
+  throw StoreError(text);
 }
 
 // ---- Transaction

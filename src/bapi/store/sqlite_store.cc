@@ -71,6 +71,8 @@ Columns columns_of(const Event& event) {
             },
             [](const Overhead& e) { return Columns{.trial = index(e.trial), .epoch = e.epoch, .cost = e.cost}; },
             [](const BudgetChanged& e) { return Columns{.value = e.total}; },
+            [](const SettingsChanged&) { return Columns{}; },
+            [](const ConfigEnqueued&) { return Columns{}; },
             [](const auto& e) { return Columns{.trial = index(e.trial)}; }},
       event);
 }
@@ -80,12 +82,13 @@ bool column_keeps(double number) { return std::isfinite(number) && !(number == 0
 
 // Measurements and the ends of segments are most of every log; their columns hold all there is to say.
 bool columns_say_it_all(const Event& event) {
-  return std::visit(
-      Match{[](const Measured& e) { return column_keeps(e.measurement.value) && column_keeps(e.measurement.cost); },
-            [](const SegmentDone&) { return true; },
-            [](const ProgramEnded&) { return true; },
-            [](const auto&) { return false; }},
-      event);
+  return std::visit(Match{[](const Measured& e) {
+                            return !e.others && column_keeps(e.measurement.value) && column_keeps(e.measurement.cost);
+                          },
+                          [](const SegmentDone&) { return true; },
+                          [](const ProgramEnded&) { return true; },
+                          [](const auto&) { return false; }},
+                    event);
 }
 
 void check_schema(Connection& db) {
@@ -139,11 +142,24 @@ std::string image_of_new_study(const std::filesystem::path& file, const StudySpe
   return db.image();
 }
 
+// A link could lead to a log that is driven elsewhere, under another lock, or was planted. The directory may be one.
 bool is_there(const std::filesystem::path& file) {
   std::error_code error;
-  const bool there = std::filesystem::exists(file, error);
-  if (error) throw StoreError(fmt::format("{}: cannot be looked at: {}", file.string(), error.message()));
-  return there;
+  const std::filesystem::file_type type = std::filesystem::symlink_status(file, error).type();
+  if (type == std::filesystem::file_type::not_found) return false;
+  if (type == std::filesystem::file_type::none) {
+    throw StoreError(fmt::format("{}: cannot be looked at: {}", file.string(), error.message()));
+  }
+  if (type == std::filesystem::file_type::symlink) {
+    throw StoreError(
+        fmt::format("{}: it is a symbolic link, which is not followed: the log and its lock belong together. Move the "
+                    "whole study directory and link that",
+                    file.string()));
+  }
+  if (type != std::filesystem::file_type::regular) {
+    throw StoreError(fmt::format("{}: it is no regular file", file.string()));
+  }
+  return true;
 }
 
 std::atomic<std::int64_t> whole_reads_so_far = 0;

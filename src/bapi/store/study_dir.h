@@ -15,6 +15,8 @@ struct TrialDir {
   std::filesystem::path config() const { return root / "config.json"; }     // BAPI_CONFIG
   std::filesystem::path checkpoint() const { return root / "checkpoint"; }  // BAPI_CHECKPOINT_DIR
   std::filesystem::path process() const { return root / "process"; }        // the process that trains it now
+  std::filesystem::path ahead() const { return root / "ahead"; }            // reports that wait; process/ahead.h
+  std::filesystem::path best() const { return root / "best"; }              // snapshots of the checkpoint; snapshot.h
 
   // Makes what is missing: the directory, checkpoint/, empty log and report. Throws StoreError, also if the directory
   // is another user's or something else stands in the place of a file.

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "bapi/base/error.h"
+#include "bapi/store/file_error.h"
 
 namespace bapi {
 namespace {
@@ -37,10 +38,6 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-[[noreturn]] void fail(const std::filesystem::path& file, std::string_view doing) {
-  throw StoreError(fmt::format("{}: {}: {}", file.string(), doing, std::strerror(errno)));
-}
-
 // "1234 hostname\n". A holder that has not written its name yet has pid 0.
 StudyLock::Holder read_holder(int fd) {
   std::array<char, 512> buffer{};
@@ -57,7 +54,7 @@ StudyLock::Holder read_holder(int fd) {
 void write_holder(int fd, const std::filesystem::path& file) {
   const std::string text = fmt::format("{} {}\n", ::getpid(), host_name());
   if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
-    fail(file, "cannot be written");
+    throw_file_error(file, "cannot be written");
   }
 }
 
@@ -99,7 +96,7 @@ bool is_gone(const StudyLock::Holder& holder) {
 bool lock_at_once(int fd, const std::filesystem::path& file) {
   struct flock request = whole_file();
   if (::fcntl(fd, F_OFD_SETLK, &request) == 0) return true;
-  if (errno != EAGAIN && errno != EACCES) fail(file, "cannot be locked");
+  if (errno != EAGAIN && errno != EACCES) throw_file_error(file, "cannot be locked");
   return false;
 }
 
@@ -109,7 +106,7 @@ StudyLock StudyLock::take(const std::filesystem::path& directory) {
   // Absolute: the controller may change its working directory.
   const std::filesystem::path file = std::filesystem::absolute(lock_file(directory));
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-  if (fd < 0) fail(file, "cannot be opened");
+  if (fd < 0) throw_file_error(file, "cannot be opened");
   StudyLock lock(fd, file);
   for (int look = 0; !lock_at_once(fd, file); ++look) {
     const Holder holder = read_holder(fd);
@@ -128,11 +125,11 @@ std::optional<StudyLock::Holder> StudyLock::holder(const std::filesystem::path& 
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     if (errno == ENOENT) return std::nullopt;
-    fail(file, "cannot be opened");
+    throw_file_error(file, "cannot be opened");
   }
   const StudyLock probe(fd, file);
   struct flock request = whole_file();
-  if (::fcntl(probe.fd_, F_OFD_GETLK, &request) != 0) fail(file, "cannot be looked at");
+  if (::fcntl(probe.fd_, F_OFD_GETLK, &request) != 0) throw_file_error(file, "cannot be looked at");
   if (request.l_type == F_UNLCK) return std::nullopt;
   return read_holder(probe.fd_);
 }

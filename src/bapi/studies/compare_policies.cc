@@ -54,7 +54,15 @@ std::vector<std::pair<std::string, std::string>> files_of(const Comparison& comp
 
 Comparison comparison_of(const ComparisonInput& input) {
   Comparison comparison;
-  for (const std::string& text : input.policies) comparison.policies.push_back(parse_compared_policy(text));
+  for (const std::string& text : input.policies) {
+    comparison.policies.push_back(parse_compared_policy(text));
+    if (input.from.empty()) continue;
+    ComparedPolicy warm = comparison.policies.back();
+    warm.label += "+from";
+    warm.warm = true;
+    comparison.policies.push_back(std::move(warm));
+  }
+  comparison.from = earlier_tables(input.from, input.from_budget, {.draw = input.draw});
   comparison.seeds = input.seeds;
   for (const std::string& text : input.budgets) comparison.budgets.push_back(parse_table_budget(text));
   comparison.workers = input.workers;

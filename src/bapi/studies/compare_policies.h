@@ -14,6 +14,8 @@ namespace bapi {
 struct ComparisonInput {
   std::vector<std::string> tables = {};    // as table_names takes them
   std::vector<std::string> policies = {};  // as parse_compared_policy takes them
+  std::vector<std::string> from = {};      // compares every policy with and without a warm start from these
+  std::string from_budget = "20full";      // of the earlier studies on those that are no studies
   int seeds = 10;
   std::vector<std::string> budgets = {"5full", "20full"};  // as parse_table_budget takes them
   std::vector<int> workers = {1};

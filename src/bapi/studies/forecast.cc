@@ -23,6 +23,10 @@ bool can_grow(const Trial& trial) { return trial.segment || trial.resumable(); }
 std::vector<CurveForecast> forecast(const StudyView& study, std::optional<std::int64_t> trial) {
   const Insight insight = insight_of(study);
   if (trial) return {insight.forecast(trial_of(study, *trial))};
+  return forecast_all(study, insight);
+}
+
+std::vector<CurveForecast> forecast_all(const StudyView& study, const Insight& insight) {
   std::vector<CurveForecast> forecasts = forecasts_of(study, insight, can_grow);
   if (forecasts.empty()) forecasts = forecasts_of(study, insight, [](const Trial&) { return true; });
   std::stable_sort(forecasts.begin(), forecasts.end(), [](const CurveForecast& a, const CurveForecast& b) {
@@ -53,8 +57,9 @@ Table course_table(const StudyView& study, const CurveForecast& f) {
   Table table({"epoch", "measured", "expected", "low", "high"});
   for (std::size_t t = 0; t < f.epochs.size(); ++t) {
     const Epoch epoch = f.epochs[t];
+    const Measurement* measured = curve.find(epoch);
     table.add({epoch,
-               epoch <= curve.last_epoch() ? Cell(study.history.in_user_units(curve.value(epoch))) : Cell(),
+               measured ? Cell(study.history.in_user_units(measured->value)) : Cell(),
                f.curve[t].mean,
                f.curve[t].low,
                f.curve[t].high});

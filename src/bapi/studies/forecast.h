@@ -14,6 +14,9 @@ namespace bapi {
 // (without any, all that reported). Throws InvalidInput if there is no such trial or nothing to predict from.
 std::vector<CurveForecast> forecast(const StudyView& study, std::optional<std::int64_t> trial);
 
+// The same of all trials, with models that were fitted to `study` already.
+std::vector<CurveForecast> forecast_all(const StudyView& study, const Insight& insight);
+
 // One row per trial: {trial, epochs, now, final, low, high, stop, cost_to_finish, chance_of_best}.
 Table forecast_table(const StudyView& study, std::span<const CurveForecast> forecasts);
 

@@ -20,6 +20,14 @@ struct RunOptions {
   // Becomes true when the user asks to stop (Ctrl-C): running trials are paused at their checkpoints.
   const std::atomic<bool>* interrupt = nullptr;
 
+  // Where the programs of a new study run unless its specification says so; empty: where this process is.
+  std::filesystem::path home = {};
+
+  // Record failures also before anything was reported (control/failures.h).
+  bool keep_going = false;
+
+  std::string version = {};  // of the program that runs the study, for its records
+
   // Gets a line about everything that was done when the study was opened.
   Tell tell = {};
 

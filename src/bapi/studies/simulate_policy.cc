@@ -1,5 +1,7 @@
 #include "bapi/studies/simulate_policy.h"
 
+#include <algorithm>
+
 #include "bapi/policy/registry.h"
 #include "bapi/studies/table_input.h"
 #include "bapi/tables/table_budget.h"
@@ -14,6 +16,12 @@ Cell trajectory_cell(const SimulationSummary& summary) {
   return Cell(std::move(points));
 }
 
+int failed_trials(const SimulationSummary& summary) {
+  const auto trials = summary.history->trials();
+  return static_cast<int>(std::count_if(
+      trials.begin(), trials.end(), [](const Trial& trial) { return trial.state == TrialState::failed; }));
+}
+
 }  // namespace
 
 PolicySimulation simulate_policy(const PolicySimulationOptions& options) {
@@ -25,11 +33,15 @@ PolicySimulation simulate_policy(const PolicySimulationOptions& options) {
                        .table = table.name,
                        .seed = options.seed,
                        .budget = parse_table_budget(options.budget).on(table)};
-  run.summary = simulate(
-      table,
-      options.policy,
-      timed,
-      {.budget = run.budget, .seed = options.seed, .workers = options.workers, .checkpoint = options.checkpoint});
+  const std::vector<CurveTable> from = earlier_trials(earlier_tables(options.from, options.from_budget), options.seed);
+  run.summary = simulate(table,
+                         options.policy,
+                         timed,
+                         {.budget = run.budget,
+                          .seed = options.seed,
+                          .workers = options.workers,
+                          .checkpoint = options.checkpoint,
+                          .from = from});
   run.overhead_seconds = timed.seconds();
   return run;
 }
@@ -46,6 +58,7 @@ Fields simulation_record(const PolicySimulation& run) {
           {"normalised_regret", summary.normalised_regret},
           {"decisions", summary.decisions},
           {"trials", summary.trials},
+          {"failed", failed_trials(summary)},
           {"overhead_seconds", run.overhead_seconds},
           {"trajectory", trajectory_cell(summary)}};
 }

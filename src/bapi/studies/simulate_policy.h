@@ -14,6 +14,8 @@ struct PolicySimulationOptions {
   std::uint64_t seed = 0;
   int workers = 1;
   Checkpoint checkpoint = Checkpoint::kept;
+  std::vector<std::string> from = {};  // for a warm start, see earlier_tables
+  std::string from_budget = "20full";
 };
 
 struct PolicySimulation {

@@ -4,6 +4,8 @@
 
 namespace bapi {
 
-StudySpec read_study_file(const std::string& path) { return parse_study_file(contents_of(path), path); }
+StudySpec read_study_file(const std::string& path, const std::optional<std::string>& name) {
+  return parse_study_file(contents_of(path), path, name);
+}
 
 }  // namespace bapi

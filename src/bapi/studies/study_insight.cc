@@ -20,7 +20,7 @@ Cost parse_total(const std::string& text, const StudyView& study) {
   const bool more = text.starts_with("+");
   const BudgetSpec& own = study.spec().budget;
   BudgetSpec given = parse_budget(more ? text.substr(1) : text, "--budget");
-  const bool time_for_money = given.unit == "s" && own.meter == Meter::seconds;
+  const bool time_for_money = given.unit == "s" && own.meter == Meter::accrued;
   require(given.unit == own.unit || time_for_money,
           fmt::format("--budget {}: the study's budget is in {}", text, own.unit));
   const Cost cost = given.unit == own.unit ? given.limit : own.of_seconds(given.limit);

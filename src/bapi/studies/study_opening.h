@@ -38,11 +38,24 @@ struct OpenedStudy {
 using Tell = std::function<void(const std::string&)>;
 
 // The study in `dir`: a new one with this specification, or the one that is there, once it agrees. What may change
-// (spec_change.h) is taken over, and a budget that differs becomes its total. Throws InvalidInput, before anything is
-// made, if the specification is wrong, or that lists what may not change; StoreError if another controller is at work.
-OpenedStudy open_or_create_study(const StudyDir& dir, const StudySpec& spec, const Tell& tell);
+// (spec_change.h) is taken over and noted in the log, and a budget that differs becomes its total. A study in which
+// nothing was ever reported is made anew if anything else was changed. Throws InvalidInput, before anything is made, if
+// the specification is wrong, or that lists what may not change; StoreError if another controller is at work.
+//
+// `home` is where the programs of a new study run unless the specification says so.
+OpenedStudy open_or_create_study(const StudyDir& dir,
+                                 const StudySpec& spec,
+                                 const Tell& tell,
+                                 const std::filesystem::path& home = {});
 
-// A study that must be there, with its own specification but for `changes`.
-OpenedStudy reopen_study(const StudyDir& dir, const StudyChanges& changes, const Tell& tell);
+// Where the programs of a study run: `cwd`, or if there is no such directory the one that has its place beside a study
+// that was moved. Empty: where this process is.
+std::filesystem::path working_directory(const StudySpec& spec, const StudyDir& dir);
+
+// A study that must be there, with its own specification but for `changes`; `version` is that of the program.
+OpenedStudy reopen_study(const StudyDir& dir,
+                         const StudyChanges& changes,
+                         const std::string& version,
+                         const Tell& tell);
 
 }  // namespace bapi

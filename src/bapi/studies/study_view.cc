@@ -30,14 +30,24 @@ std::vector<std::string> studies_here() {
 }
 
 std::string listed(const std::vector<std::string>& names) {
-  return names.empty() ? "there is none here" : fmt::format("here are {}", fmt::join(names, ", "));
+  return names.empty() ? "there is no study here" : fmt::format("studies here: {}", fmt::join(names, ", "));
 }
 
 StudyDir only_study_here() {
   const std::vector<std::string> names = studies_here();
   require(!names.empty(), "there is no study in this directory (create one with bapi init and bapi run)");
-  require(names.size() == 1, fmt::format("which study? {}", listed(names)));
+  require(names.size() == 1, fmt::format("there are several studies: name one of them ({})", fmt::join(names, ", ")));
   return StudyDir(names.front());
+}
+
+// What lies behind a directory that may not be entered is not missing.
+void refuse_if_closed(const fs::path& path) {
+  std::error_code error;
+  [[maybe_unused]] const fs::file_status status = fs::symlink_status(path, error);
+  if (error != std::errc::permission_denied) return;
+  throw StoreError(
+      fmt::format("{}: cannot be looked at: permission denied. Ask its owner, or check the modes of its directories",
+                  path.string()));
 }
 
 StudyDir study_of_file(const fs::path& file) {
@@ -47,7 +57,7 @@ StudyDir study_of_file(const fs::path& file) {
     if (is_study(dir)) return dir;
   }
   throw InvalidInput(
-      fmt::format("{}: its study {} does not exist yet (bapi run {} begins it)", file.string(), name, file.string()));
+      fmt::format("{}: its study {} does not exist yet (bapi run {} creates it)", file.string(), name, file.string()));
 }
 
 }  // namespace
@@ -61,6 +71,8 @@ StudyDir locate_study(const std::string& text) {
   if (text.empty()) return only_study_here();
   const fs::path path(text);
   std::error_code ignored;
+  for (const fs::path& place : {path, path / "study.db", fs::path(text + ".bapi") / "study.db"})
+    refuse_if_closed(place);
   if (fs::is_directory(path, ignored)) {
     const StudyDir dir(path);
     if (is_study(dir)) return dir;
@@ -94,14 +106,6 @@ std::string shown_path(const fs::path& path) {
   if (failed) return path.string();
   const fs::path relative = path.lexically_relative(here);
   return relative.empty() || *relative.begin() == ".." ? path.string() : relative.string();
-}
-
-std::string best_checkpoint(const StudyDir& dir, const History& history) {
-  if (!history.incumbent()) return "";
-  const fs::path checkpoint = dir.trial(*history.incumbent()).checkpoint();
-  std::error_code failed;
-  const bool empty = fs::is_empty(checkpoint, failed);
-  return failed || empty ? "" : checkpoint.string();
 }
 
 }  // namespace bapi

@@ -13,7 +13,7 @@
 namespace bapi {
 
 // How every command explains its STUDY argument.
-inline constexpr const char* kStudyHelp = "Study directory, name or file; default: the only one here";
+inline constexpr const char* kStudyHelp = "Study directory, name or study file; default: the only study here";
 
 // The directory of the study that `text` means: a study directory, a bare name (NAME.bapi in the current directory), a
 // study file (its name, beside the current directory or beside the file), or, if empty, the only study of the current
@@ -36,8 +36,5 @@ StudyView open_study(const std::string& text);
 
 // A path as the user would type it: relative to the current directory if it is inside.
 std::string shown_path(const std::filesystem::path& path);
-
-// Checkpoint directory of the incumbent; empty if there is no incumbent or the directory holds nothing.
-std::string best_checkpoint(const StudyDir& dir, const History& history);
 
 }  // namespace bapi

@@ -29,7 +29,7 @@ std::uint64_t parse_seed(const std::string& text, const std::string& where) {
   return parse_whole_number(text, 0, std::numeric_limits<std::uint64_t>::max(), where);
 }
 
-// SHAPE[,rows=N][,dims=N][,epochs=N][,seed=N][,cost_ratio=R][,noise=S]
+// SHAPE[,rows=N][,dims=N][,epochs=N][,seed=N][,cost_ratio=R][,noise=S][,failures=P][,crash=P]
 CurveTable load_synthetic(const std::string& text) {
   SyntheticOptions options;
   const std::vector<std::string> parts = split(text, ',');
@@ -53,9 +53,14 @@ CurveTable load_synthetic(const std::string& text) {
       options.cost_ratio = parse_number(value, where);
     else if (name == "noise")
       options.noise = parse_number(value, where);
+    else if (name == "failures")
+      options.failures = parse_number(value, where);
+    else if (name == "crash")
+      options.crash = parse_number(value, where);
     else
-      throw InvalidInput(
-          fmt::format("synthetic: there is no {}; expected rows, dims, epochs, seed, cost_ratio or noise", name));
+      throw InvalidInput(fmt::format(
+          "synthetic: unknown option {}; expected rows, dims, epochs, seed, cost_ratio, noise, failures or crash",
+          name));
   }
   CurveTable table = synthetic_table(options);
   table.name = text;
@@ -136,6 +141,18 @@ CurveTable load_table(const std::string& text, const TableInputOptions& options)
   if (path.extension() == ".bin" || path.extension() == ".json") return read_lct1(path);
   if (std::filesystem::exists(text + ".bin")) return read_lct1(text + ".bin");
   return table_of(open_study(text).history);
+}
+
+std::vector<EarlierTable> earlier_tables(const std::vector<std::string>& names,
+                                         const std::string& budget,
+                                         const TableInputOptions& options) {
+  std::vector<EarlierTable> tables;
+  for (const std::string& name : names) {
+    tables.push_back({.table = load_table(name, options)});
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(name, ignored)) tables.back().budget = parse_table_budget(budget);
+  }
+  return tables;
 }
 
 std::vector<std::string> table_names(const std::string& text) {

@@ -59,19 +59,19 @@ std::vector<WhatIf::Row> rows_of(const WhatIf& outlook) {
 std::string ending_of(const PlanSummary& plan, const BudgetSpec& unit) {
   const std::size_t runs = plan.runs.size();
   const std::string left = short_cost(plan.left, unit);
-  if (runs == 0) return "nothing that the budget pays for is expected to improve on the best so far";
+  if (runs == 0) return "no affordable trial is expected to improve on the best so far";
   Cost cheapest = plan.runs.front().cost;
   for (const PlannedTraining& run : plan.runs) cheapest = std::min(cheapest, run.cost);
-  const std::string counted = fmt::format("{} run{}", runs, runs == 1 ? "" : "s");
+  const std::string trials = plural(std::ssize(plan.runs), "further trial");
   if (plan.left < cheapest) {
-    return fmt::format("the budget pays for {}, and for nothing more with the {} left then", counted, left);
+    return fmt::format("the budget covers {}; the {} left after that cover no other", trials, left);
   }
   if (std::ssize(plan.runs) < kMostRuns) {
-    return fmt::format("after {} hardly anything more is to be gained, with {} of the budget left", counted, left);
+    return fmt::format("after {}, more would add almost nothing; {} of the budget would remain", trials, left);
   }
   return fmt::format(
-      "looked {} ahead, of which the later half adds {}; what the further {} would add is not in the last row",
-      counted,
+      "planned {}, of which the later half adds {}; what the remaining {} could add is not in the last row",
+      trials,
       short_number(gain(plan, runs / 2, runs)),
       left);
 }
@@ -79,14 +79,20 @@ std::string ending_of(const PlanSummary& plan, const BudgetSpec& unit) {
 }  // namespace
 
 WhatIf what_if(const StudyView& study, const std::string& budget) {
-  const BudgetSpec& unit = study.spec().budget;
+  const Cost total = parse_total(budget, study);
+  const Cost spent = study.history.budget().spent();
+  require(total > spent,
+          fmt::format("--budget {}: {} is spent already", budget, short_cost(spent, study.spec().budget)));
+  return what_if(study, insight_of(study), total);
+}
+
+WhatIf what_if(const StudyView& study, const Insight& insight, Cost total) {
   const Budget now = study.history.budget();
-  WhatIf outlook{.spent = now.spent(), .total = parse_total(budget, study)};
-  require(outlook.total > outlook.spent,
-          fmt::format("--budget {}: {} is spent already", budget, short_cost(outlook.spent, unit)));
-  outlook.plan = far_plan(insight_of(study), outlook.total - outlook.spent - now.committed());
+  check(total > now.spent(), "what_if: the total is spent already");
+  WhatIf outlook{.spent = now.spent(), .total = total};
+  outlook.plan = far_plan(insight, outlook.total - outlook.spent - now.committed());
   outlook.rows = rows_of(outlook);
-  outlook.ending = ending_of(outlook.plan, unit);
+  outlook.ending = ending_of(outlook.plan, study.spec().budget);
   return outlook;
 }
 

@@ -30,6 +30,9 @@ struct WhatIf {
 // or spent already.
 WhatIf what_if(const StudyView& study, const std::string& budget);
 
+// The same for a total above what is spent, with models that were fitted to `study` already.
+WhatIf what_if(const StudyView& study, const Insight& insight, Cost total);
+
 Table what_if_table(const WhatIf& outlook);  // {runs, budget, best, low, high}
 std::string plot_what_if(const StudyView& study, const WhatIf& outlook);
 

@@ -23,10 +23,19 @@ struct BudgetSchedule {
   bool operator==(const BudgetSchedule&) const = default;
 };
 
+// A training of a configuration that was trained before, with another seed (StudySpec::repeat).
+struct RepeatPlace {
+  TrialId of{};    // the first training
+  int number = 2;  // this one, among all of the configuration
+  bool operator==(const RepeatPlace&) const = default;
+};
+
 struct TrialAssignment {
   std::optional<int> initial_run = {};  // its number in the initial design
   std::optional<BracketPlace> place = {};
   std::optional<BudgetSchedule> schedule = {};
+  std::optional<int> wish = {};            // the number of the enqueued configuration that it tries; set by the session
+  std::optional<RepeatPlace> repeat = {};  // set by the session
   bool operator==(const TrialAssignment&) const = default;
 };
 

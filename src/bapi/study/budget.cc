@@ -4,8 +4,9 @@
 
 namespace bapi {
 
-Budget::Budget(Cost total, Cost spent, Cost committed) : total_(total), spent_(spent), committed_(committed) {}
+Budget::Budget(Cost total, Cost spent, Cost committed, Cost reserved)
+    : total_(total), spent_(spent), committed_(committed), reserved_(reserved) {}
 
-Cost Budget::remaining() const { return std::max(0.0, total_ - spent_ - committed_); }
+Cost Budget::remaining() const { return std::max(0.0, total_ - spent_ - committed_ - reserved_); }
 
 }  // namespace bapi

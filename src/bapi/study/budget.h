@@ -5,18 +5,22 @@
 namespace bapi {
 
 // Why nothing further is begun although something is left.
-inline constexpr const char* kNoEpochPayable = "what is left of the budget pays for no further epoch";
+inline constexpr const char* kNoEpochPayable = "the remaining budget pays for no further epoch";
 
 class Budget {
  public:
-  Budget(Cost total, Cost spent, Cost committed);
+  Budget(Cost total, Cost spent, Cost committed, Cost reserved = 0.0);
 
   Cost total() const { return total_; }
   Cost spent() const { return spent_; }
   // Expected cost of open segments, less what they already cost.
   Cost committed() const { return committed_; }
-  // What may still be planned: the total, less what was spent, less what is committed. Never negative, although `spent`
-  // may pass the total by the kill latency.
+  // What the search for configurations leaves to the repeats of the finalists; 0 once these have begun.
+  Cost reserved() const { return reserved_; }
+  // What may be planned with, all in all: the total less what is reserved.
+  Cost plannable() const { return total_ - reserved_; }
+  // What may still be planned: that, less what was spent, less what is committed. Never negative, although `spent` may
+  // pass the total: by the kill latency, or by an epoch per worker where programs report what they cost.
   Cost remaining() const;
   bool exhausted() const { return spent_ >= total_; }
 
@@ -24,6 +28,7 @@ class Budget {
   Cost total_;
   Cost spent_;
   Cost committed_;
+  Cost reserved_;
 };
 
 }  // namespace bapi

@@ -27,11 +27,13 @@ std::string encode(const Event& event);
 Event decode_event(std::string_view text);
 
 // What an event is called in its JSON: "started", "resumed", "stopped", "finished", "measured", "segment_done",
-// "program_ended", "failed", "interrupted", "overhead", "budget_changed".
+// "program_ended", "failed", "interrupted", "overhead", "budget_changed", "retried", "settings_changed", "enqueued".
 std::string_view kind_of(const Event& event);
 
-// {"lr": 0.1, "units": 64}: parameters that apply only.
+// {"loss": 0.3, "recall": "nan"}
+std::string encode(const OtherMetrics& metrics);
+
+// A configuration as the training program sees it, {"lr": 0.1, "units": 64}: parameters that apply only.
 std::string encode(const Config& config, const Space& space);
-Config decode_config(std::string_view text, const Space& space);
 
 }  // namespace bapi

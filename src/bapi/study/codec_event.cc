@@ -42,6 +42,7 @@ void fields(Visitor& visit, T& event) {
   visit("epoch", event.measurement.epoch);
   visit("value", event.measurement.value);
   visit("cost", event.measurement.cost);
+  visit.if_set("others", event.others);
 }
 
 template <typename Visitor, Of<SegmentDone> T>
@@ -58,6 +59,7 @@ template <typename Visitor, Of<TrialFailed> T>
 void fields(Visitor& visit, T& event) {
   visit("trial", event.trial);
   visit("message", event.message);
+  visit.if_set("cause", event.cause);
 }
 
 template <typename Visitor, Of<Interrupted> T>
@@ -79,6 +81,32 @@ void fields(Visitor& visit, T& event) {
   visit("total", event.total);
 }
 
+template <typename Visitor, Of<TrialRetried> T>
+void fields(Visitor& visit, T& event) {
+  visit("trial", event.trial);
+  visit("reason", event.reason);
+  visit.if_set("until", event.until);
+}
+
+template <typename Visitor, Of<SettingChange> T>
+void fields(Visitor& visit, T& change) {
+  visit("field", change.field);
+  visit("before", change.before);
+  visit("after", change.after);
+}
+
+template <typename Visitor, Of<SettingsChanged> T>
+void fields(Visitor& visit, T& event) {
+  visit("changes", event.changes);
+}
+
+template <typename Visitor, Of<ConfigEnqueued> T>
+void fields(Visitor& visit, T& event) {
+  visit("wish", event.wish);
+  visit("by", event.by);
+  visit.if_set("id", event.id);
+}
+
 namespace {
 
 using codec::Json;
@@ -86,7 +114,7 @@ using codec::Path;
 using codec::Reader;
 
 // In the order of the alternatives of Event.
-constexpr std::array<std::string_view, 11> kKinds{"started",
+constexpr std::array<std::string_view, 14> kKinds{"started",
                                                   "resumed",
                                                   "stopped",
                                                   "finished",
@@ -96,14 +124,21 @@ constexpr std::array<std::string_view, 11> kKinds{"started",
                                                   "failed",
                                                   "interrupted",
                                                   "overhead",
-                                                  "budget_changed"};
+                                                  "budget_changed",
+                                                  "retried",
+                                                  "settings_changed",
+                                                  "enqueued"};
 static_assert(kKinds.size() == std::variant_size_v<Event>);
 
-// Of decisions with a reason 1 is what bapi 0.1 wrote (see Rationale), 2 has the fields of Reason. All other events are
-// still as they were. A text of another version is refused, never guessed at.
 template <typename T>
-constexpr int kVersion =
-    std::is_same_v<T, TrialStarted> || std::is_same_v<T, TrialResumed> || std::is_same_v<T, TrialStopped> ? 2 : 1;
+constexpr bool kHasReason =
+    std::is_same_v<T, TrialStarted> || std::is_same_v<T, TrialResumed> || std::is_same_v<T, TrialStopped>;
+
+// Of decisions with a reason 1 is what bapi 0.1 wrote (see Rationale), 2 has the fields of Reason. A measurement is of
+// version 2 if it has other metrics. All other events are still as they were. A text of another version is refused,
+// never guessed at.
+template <typename T>
+constexpr int kEventVersion = kHasReason<T> || std::is_same_v<T, Measured> ? 2 : 1;
 
 constexpr int kNewestVersion = 2;
 
@@ -144,7 +179,7 @@ class FirstReader {
 
 template <typename T>
 void read_fields(Reader& reader, int version, T& event) {
-  if constexpr (kVersion<T> == 2) {
+  if constexpr (kHasReason<T>) {
     if (version == 1) {
       FirstReader first(reader);
       fields(first, event);
@@ -163,9 +198,10 @@ Event event_of(Reader& reader, std::string_view kind) {
     if (kind != kKinds[i]) return event_of<i + 1>(reader, kind);
     using T = std::variant_alternative_t<i, Event>;
     const Json& version = reader.take("version");
-    if (version != kVersion<T> && version != 1) {
-      codec::refuse(
-          reader.where("version"), version, fmt::format("version {} (is bapi older than this study?)", kVersion<T>));
+    if (version != kEventVersion<T> && version != 1) {
+      codec::refuse(reader.where("version"),
+                    version,
+                    fmt::format("version {} (is bapi older than this study?)", kEventVersion<T>));
     }
     T event;
     read_fields(reader, version.get<int>(), event);
@@ -177,17 +213,18 @@ Event event_of(Reader& reader, std::string_view kind) {
 
 // Measurements and overheads come in tens of thousands: their text is written without a tree of JSON nodes.
 std::string text_of_event(const Measured& fact) {
-  return fmt::format(R"({{"kind":"measured","version":{},"trial":{},"epoch":{},"value":{},"cost":{}}})",
-                     kVersion<Measured>,
+  return fmt::format(R"({{"kind":"measured","version":{},"trial":{},"epoch":{},"value":{},"cost":{}{}}})",
+                     fact.others ? 2 : 1,
                      index(fact.trial),
                      fact.measurement.epoch,
                      codec::number_text(fact.measurement.value),
-                     codec::number_text(fact.measurement.cost));
+                     codec::number_text(fact.measurement.cost),
+                     fact.others ? ",\"others\":" + codec::json_of(*fact.others).dump() : "");
 }
 
 std::string text_of_event(const Overhead& fact) {
   return fmt::format(R"({{"kind":"overhead","version":{},"trial":{},"of":"{}","epoch":{},"cost":{}}})",
-                     kVersion<Overhead>,
+                     kEventVersion<Overhead>,
                      index(fact.trial),
                      word(fact.kind),
                      fact.epoch,
@@ -204,7 +241,7 @@ std::string encode(const Event& event) {
         if constexpr (std::is_same_v<T, Measured> || std::is_same_v<T, Overhead>) {
           return text_of_event(content);
         } else {
-          Json json = {{"kind", kind_of(event)}, {"version", kVersion<T>}};
+          Json json = {{"kind", kind_of(event)}, {"version", kEventVersion<T>}};
           codec::Writer writer(json);
           fields(writer, content);
           return json.dump();

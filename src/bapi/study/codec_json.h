@@ -19,6 +19,7 @@
 #include "bapi/base/rare.h"
 #include "bapi/base/units.h"
 #include "bapi/space/space.h"
+#include "bapi/study/field.h"
 
 // Inside the codec: JSON from and to every type whose fields can be visited. A struct has one list of its fields,
 // `fields(visitor, value)`, found by its argument; Writer and Reader are the two visitors.
@@ -126,13 +127,13 @@ class Writer {
   explicit Writer(Json& object) : object_(object) {}
 
   template <typename T>
-  void operator()(std::string_view name, const T& field) {
-    object_[std::string(name)] = json_of(field);
+  void operator()(const Field& field, const T& value) {
+    object_[std::string(field.name)] = json_of(value);
   }
 
   template <typename T>
-  void if_set(std::string_view name, const T& field) {
-    if (!(field == T{})) (*this)(name, field);
+  void if_set(const Field& field, const T& value) {
+    if (!(value == T{})) (*this)(field, value);
   }
 
  private:
@@ -179,13 +180,14 @@ class Reader {
   Reader(const Json& object, const Path& where);
 
   template <typename T>
-  void operator()(std::string_view name, T& field) {
-    read(take(name), Path(name, &where_), field);
+  void operator()(const Field& field, T& value) {
+    if (field.later && !has(field.name)) return;
+    read(take(field.name), Path(field.name, &where_), value);
   }
 
   template <typename T>
-  void if_set(std::string_view name, T& field) {
-    if (has(name)) (*this)(name, field);
+  void if_set(const Field& field, T& value) {
+    if (has(field.name)) (*this)(field, value);
   }
 
   bool has(std::string_view name) const;

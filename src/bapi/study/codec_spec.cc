@@ -6,12 +6,12 @@ namespace bapi {
 namespace {
 
 // A text of another version is refused, never guessed at.
-constexpr int kVersion = 1;
+constexpr int kSpecVersion = 1;
 
 }  // namespace
 
 std::string encode(const StudySpec& spec) {
-  codec::Json json = {{"version", kVersion}};
+  codec::Json json = {{"version", kSpecVersion}};
   codec::Writer writer(json);
   fields(writer, spec);
   return json.dump();
@@ -20,12 +20,12 @@ std::string encode(const StudySpec& spec) {
 StudySpec decode_spec(std::string_view text) {
   const codec::Path where("spec");
   const codec::Json json = codec::parse(text, where);
-  codec::refuse_newer(json, kVersion);
+  codec::refuse_newer(json, kSpecVersion);
   codec::Reader reader(json, where);
   const codec::Json& version = reader.take("version");
-  if (version != kVersion) {
+  if (version != kSpecVersion) {
     codec::refuse(
-        reader.where("version"), version, fmt::format("version {} (is bapi older than this study?)", kVersion));
+        reader.where("version"), version, fmt::format("version {} (is bapi older than this study?)", kSpecVersion));
   }
   StudySpec spec;
   fields(reader, spec);

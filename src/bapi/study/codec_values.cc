@@ -88,37 +88,16 @@ void read(const Json& json, const Path& where, Space& space) {
 
 namespace {
 
-// ---- A configuration as the training program sees it
-
 Json plain_json(const Value& value, const std::string& name) {
   if (const auto* number = std::get_if<double>(&value)) return number_json(*number);
   if (const auto* text = std::get_if<std::string>(&value)) return key(*text, "config." + name);
   return json_of(value);
 }
 
-// The option that is written as `json`, of the same type if there is one: 1 is also found as 1.0.
-Value option_of(const Json& json, const std::vector<Value>& options, const Path& where) {
-  const Value* equal = nullptr;
-  for (const Value& option : options) {
-    const Json written = plain_json(option, "option");
-    if (written != json) continue;
-    if (written.is_number_float() == json.is_number_float()) return option;
-    if (equal == nullptr) equal = &option;
-  }
-  if (equal == nullptr) refuse(where, json, "one of " + quoted(json_of(options)));
-  return *equal;
-}
-
-Value plain_value_of(const Json& json, const Domain& domain, const Path& where) {
-  return std::visit(Match{[&](const RealRange&) { return Value(number_of(json, where)); },
-                          [&](const IntRange&) { return Value(integer_of<std::int64_t>(json, where)); },
-                          [&](const Choice& choice) { return option_of(json, choice.options, where); },
-                          [&](const Constant& constant) { return option_of(json, {constant.value}, where); }},
-                    domain);
-}
-
 }  // namespace
 }  // namespace codec
+
+std::string encode(const OtherMetrics& metrics) { return codec::json_of(metrics).dump(); }
 
 std::string encode(const Config& config, const Space& space) {
   const std::vector<Param>& params = space.params();
@@ -129,22 +108,6 @@ std::string encode(const Config& config, const Space& space) {
     json[codec::key(params[i].name, "config")] = codec::plain_json(config.values[i], params[i].name);
   }
   return json.dump();
-}
-
-Config decode_config(std::string_view text, const Space& space) {
-  const codec::Path where("config");
-  const codec::Json json = codec::parse(text, where);
-  codec::Reader reader(json, where);
-  Config config;
-  for (const Param& param : space.params()) {
-    const std::string& name = param.name;
-    config.values.push_back(reader.has(name)
-                                ? codec::plain_value_of(reader.take(name), param.domain, reader.where(name))
-                                : Value(std::monostate{}));
-  }
-  reader.done();
-  space.validate(config);
-  return config;
 }
 
 }  // namespace bapi

@@ -7,6 +7,8 @@ namespace bapi {
 std::optional<TrialId> trial_of(const Event& event) {
   return std::visit(Match{[](const StudyFinished&) -> std::optional<TrialId> { return std::nullopt; },
                           [](const BudgetChanged&) -> std::optional<TrialId> { return std::nullopt; },
+                          [](const SettingsChanged&) -> std::optional<TrialId> { return std::nullopt; },
+                          [](const ConfigEnqueued&) -> std::optional<TrialId> { return std::nullopt; },
                           [](const auto& other) -> std::optional<TrialId> { return other.trial; }},
                     event);
 }

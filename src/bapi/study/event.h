@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "bapi/base/units.h"
 #include "bapi/space/space.h"
@@ -50,6 +51,7 @@ struct StudyFinished {
 struct Measured {
   TrialId trial{};
   Measurement measurement = {};
+  Rare<OtherMetrics> others = {};  // that the report had
   bool operator==(const Measured&) const = default;
 };
 
@@ -65,10 +67,42 @@ struct ProgramEnded {
   bool operator==(const ProgramEnded&) const = default;
 };
 
+// What went wrong with a trial. What follows from it is decided in control/failures.h.
+enum class FailureCause {
+  other,         // whoever trained it says so; logs of version 0.1 do not tell
+  diverged,      // it reported a value that is not finite
+  crashed,       // its process died by a signal or ended with an exit code
+  raised,        // its training function raised an exception
+  not_run,       // its program could not be run
+  silent,        // its process did not report in time
+  no_report,     // its process ended in order without having reported anything
+  wrong_report,  // it reported something else than was expected
+};
+
+template <>
+inline constexpr auto names<FailureCause> = NameTable{Name{FailureCause::other, "other"},
+                                                      Name{FailureCause::diverged, "diverged"},
+                                                      Name{FailureCause::crashed, "crashed"},
+                                                      Name{FailureCause::raised, "raised"},
+                                                      Name{FailureCause::not_run, "not run"},
+                                                      Name{FailureCause::silent, "silent"},
+                                                      Name{FailureCause::no_report, "no report"},
+                                                      Name{FailureCause::wrong_report, "wrong report"}};
+
 struct TrialFailed {
   TrialId trial{};
   std::string message = {};
+  FailureCause cause = FailureCause::other;
   bool operator==(const TrialFailed&) const = default;
+};
+
+// The trial is continued from its checkpoint although its process has failed: by the rule of the study (`retries`), its
+// segment still open, or because the user asks for it after it had failed.
+struct TrialRetried {
+  TrialId trial{};
+  std::string reason = {};
+  Epoch until = 0;  // where the segment ends that is opened again; 0: that of the open one
+  bool operator==(const TrialRetried&) const = default;
 };
 
 // The controller went away (Ctrl-C, crash) with the segment open. The trial waits, and is continued first.
@@ -79,17 +113,23 @@ struct Interrupted {
 };
 
 enum class OverheadKind {
-  start_up,  // from the start of a process until it can train
-  repeat,    // epochs trained again after a restart
-  grace,     // after the last recorded epoch, until a process that bapi ended was gone
-  failed,    // after the last recorded epoch of a process that failed
+  start_up,    // from the start of a process until it can train
+  repeat,      // epochs trained again after a restart
+  grace,       // from the signal that ended a process, or its last epoch if it ended by itself, until it was gone
+  failed,      // after the last recorded epoch of a process that failed
+  unreported,  // an epoch that was trained and saved, but never reported: a gap in the curve
+  snapshot,    // while the model of its best epoch was copied
+  unfinished,  // an epoch that was being trained when its process was ended
 };
 
 template <>
 inline constexpr auto names<OverheadKind> = NameTable{Name{OverheadKind::start_up, "start-up"},
                                                       Name{OverheadKind::repeat, "repeat"},
                                                       Name{OverheadKind::grace, "grace"},
-                                                      Name{OverheadKind::failed, "failed"}};
+                                                      Name{OverheadKind::failed, "failed"},
+                                                      Name{OverheadKind::unreported, "unreported"},
+                                                      Name{OverheadKind::snapshot, "snapshot"},
+                                                      Name{OverheadKind::unfinished, "unfinished"}};
 
 // Spent without a new point on the curve. `epoch` is the epoch that was being trained (repeated, broken off).
 struct Overhead {
@@ -106,6 +146,26 @@ struct BudgetChanged {
   bool operator==(const BudgetChanged&) const = default;
 };
 
+// The user changed what may be changed of a study that exists, field by field.
+struct SettingChange {
+  std::string field = {};
+  std::string before = {};
+  std::string after = {};
+  bool operator==(const SettingChange&) const = default;
+};
+struct SettingsChanged {
+  std::vector<SettingChange> changes = {};
+  bool operator==(const SettingsChanged&) const = default;
+};
+
+// Somebody asks for a configuration to be tried: it takes the place of the next new one.
+struct ConfigEnqueued {
+  Config wish = {};     // values that are not given (std::monostate) are those that the policy proposes
+  std::string by = {};  // "the study file", "bapi add", "Python"
+  std::string id = {};  // of a request to a study that was being run (store/inbox.h); empty for others
+  bool operator==(const ConfigEnqueued&) const = default;
+};
+
 using Event = std::variant<TrialStarted,
                            TrialResumed,
                            TrialStopped,
@@ -116,7 +176,10 @@ using Event = std::variant<TrialStarted,
                            TrialFailed,
                            Interrupted,
                            Overhead,
-                           BudgetChanged>;
+                           BudgetChanged,
+                           TrialRetried,
+                           SettingsChanged,
+                           ConfigEnqueued>;
 
 bool is_decision(const Event& event);
 const Reason* reason_of(const Event& event);          // null for what is no decision about a trial

@@ -8,6 +8,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/nearest.h"
+#include "bapi/base/split.h"
 #include "bapi/space/choice.h"
 #include "bapi/study/macros.h"
 #include "bapi/study/names.h"
@@ -21,12 +22,6 @@ struct Flag {
   std::string name;    // without the dashes
   std::string domain;  // behind the tilde
 };
-
-std::string_view trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(' ');
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
-}
 
 // Only a flag directly before the tilde makes a parameter: `--out ~/x` and `--path=a~b` are plain arguments.
 std::optional<Flag> flag_with_domain(const std::string& argument) {
@@ -82,14 +77,14 @@ Domain range(const Flag& flag, const std::string& kind, const std::vector<Value>
 }
 
 Domain call(const Flag& flag, const std::string& kind, std::vector<Value> values) {
-  static const std::vector<std::string> kKinds = {"uniform", "log", "int", "logint", "choice"};
+  static const std::vector<std::string> kCalls = {"uniform", "log", "int", "logint", "choice"};
   if (kind == "choice") return choice(flag, std::move(values));
-  if (std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end()) return range(flag, kind, values);
-  const std::string meant = nearest(kind, kKinds);
+  if (std::find(kCalls.begin(), kCalls.end(), kind) != kCalls.end()) return range(flag, kind, values);
+  const std::string meant = nearest(kind, kCalls);
   fail(flag,
        fmt::format("unknown domain '{}', expected {}",
                    kind,
-                   meant.empty() ? fmt::format("one of {}, or a value", fmt::join(kKinds, ", ")) : meant));
+                   meant.empty() ? fmt::format("one of {}, or a value", fmt::join(kCalls, ", ")) : meant));
 }
 
 Domain parse_domain(const Flag& flag) {

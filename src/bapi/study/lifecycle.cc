@@ -32,10 +32,21 @@ Objection bad_segment(const TrialStage& trial, Epoch until, Epoch max_epoch) {
 // A trial may run ahead of its segment, and report once more while it is being ended: these epochs are facts as well.
 Objection bad_measurement(const TrialStage& trial, const Measurement& m, Epoch max_epoch) {
   if (trial.state == TrialState::failed) return "a failed trial cannot report";
-  if (m.epoch != trial.last_epoch + 1) return fmt::format("epoch {} cannot follow epoch {}", m.epoch, trial.last_epoch);
+  if (m.epoch <= trial.last_epoch || m.epoch > trial.last_epoch + 1 + kMostUnreported) {
+    return fmt::format("epoch {} cannot follow epoch {}", m.epoch, trial.last_epoch);
+  }
   if (m.epoch > max_epoch) return fmt::format("epoch {} lies past the last one, {}", m.epoch, max_epoch);
   if (!std::isfinite(m.value)) return fmt::format("its value is {}; expected a finite number", m.value);
   return bad_cost(m.cost);
+}
+
+Objection bad_overhead(const TrialStage& trial, const Overhead& overhead, Epoch max_epoch) {
+  const bool unreported = overhead.kind == OverheadKind::unreported;
+  if (unreported && (overhead.epoch <= trial.last_epoch || overhead.epoch > max_epoch)) {
+    return fmt::format(
+        "epoch {} cannot be unreported after epoch {} of {}", overhead.epoch, trial.last_epoch, max_epoch);
+  }
+  return bad_cost(overhead.cost);
 }
 
 Objection no_open_segment(const TrialStage& trial, std::string_view done) {
@@ -47,6 +58,12 @@ Objection not_done(const TrialStage& trial) {
   if (Objection closed = no_open_segment(trial, "done")) return closed;
   if (trial.last_epoch >= *trial.until) return std::nullopt;
   return fmt::format("its segment to epoch {} is not done at epoch {}", *trial.until, trial.last_epoch);
+}
+
+Objection bad_retry(const TrialStage& trial, const TrialRetried& retry, Epoch max_epoch) {
+  if (trial.until) return std::nullopt;
+  if (trial.state == TrialState::failed) return bad_segment(trial, retry.until, max_epoch);
+  return fmt::format("it is {}; only a trial that failed can be retried", to_string(trial.state));
 }
 
 TrialStage closed(const TrialStage& trial, TrialState state) {
@@ -110,9 +127,12 @@ std::optional<std::string> TrialStage::objection(const Event& event, Epoch max_e
                             return Objection(fmt::format("it is {} and cannot fail any more", to_string(state)));
                           },
                           [&](const Interrupted&) { return no_open_segment(*this, "interrupted"); },
-                          [&](const Overhead& e) { return bad_cost(e.cost); },
+                          [&](const Overhead& e) { return bad_overhead(*this, e, max_epoch); },
                           [](const StudyFinished&) { return Objection(); },
-                          [](const BudgetChanged&) { return Objection(); }},
+                          [](const BudgetChanged&) { return Objection(); },
+                          [&](const TrialRetried& e) { return bad_retry(*this, e, max_epoch); },
+                          [](const SettingsChanged&) { return Objection(); },
+                          [](const ConfigEnqueued&) { return Objection(); }},
                     event);
 }
 
@@ -132,7 +152,12 @@ TrialStage TrialStage::after(const Event& event, Epoch max_epoch) const {
                           [&](const Interrupted&) { return with_state(*this, TrialState::interrupted); },
                           [&](const Overhead&) { return *this; },
                           [&](const StudyFinished&) { return *this; },
-                          [&](const BudgetChanged&) { return *this; }},
+                          [&](const BudgetChanged&) { return *this; },
+                          [&](const TrialRetried& e) {
+                            return until ? *this : with_state(opened(*this, e.until), TrialState::interrupted);
+                          },
+                          [&](const SettingsChanged&) { return *this; },
+                          [&](const ConfigEnqueued&) { return *this; }},
                     event);
 }
 

@@ -15,8 +15,21 @@ bool is_known(std::string_view name, const std::vector<Param>& params) {
          std::any_of(params.begin(), params.end(), [&](const Param& param) { return param.name == name; });
 }
 
+// What to write for the macros of W&B sweeps; empty for anything else.
+std::string advice_of(std::string_view name) {
+  if (name == "env" || name == "interpreter") return "leave it out and name the interpreter, for example python3";
+  if (name == "program") return "write the program itself, for example train.py";
+  if (name == "args_json" || name == "args_json_file") return "${config} is a JSON file with the configuration";
+  if (name.starts_with("args_")) return "${args} is --NAME VALUE for every parameter, ${NAME} a single value";
+  if (name.starts_with("envvar:")) return "the program inherits the environment, and the key 'env' adds to it";
+  return "";
+}
+
 std::optional<std::string> unknown_macro(std::string_view name, const std::vector<Param>& params) {
   if (is_known(name, params)) return std::nullopt;
+  if (const std::string advice = advice_of(name); !advice.empty()) {
+    return fmt::format("${{{}}} is a macro of W&B; {}", name, advice);
+  }
   std::vector<std::string> known = builtin_macros();
   for (const Param& param : params) known.push_back(param.name);
   const std::string meant = nearest(std::string(name), known);

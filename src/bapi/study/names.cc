@@ -40,7 +40,7 @@ std::optional<std::string> study_name_mistake(std::string_view name) {
   const bool plain = !name.empty() && name.front() != '.' && name.front() != '-' &&
                      name.find_first_not_of(kNameCharacters) == std::string_view::npos;
   if (plain) return std::nullopt;
-  return fmt::format("\"{}\"; expected letters, digits, '.', '-', '_', beginning with a letter or digit",
+  return fmt::format("invalid name '{}': use letters, digits, '-', '_' and '.', beginning with a letter or digit",
                      visible_line(name));
 }
 
@@ -48,7 +48,7 @@ std::optional<std::string> param_name_mistake(std::string_view name) {
   const bool plain = !name.empty() && kLetters.find(name.front()) != std::string_view::npos &&
                      name.find_first_not_of(kNameCharacters) == std::string_view::npos;
   if (!plain) {
-    return fmt::format("'{}' is no name; expected a letter, then letters, digits, '_', '-' and '.'",
+    return fmt::format("invalid name '{}': use letters, digits, '-', '_' and '.', beginning with a letter",
                        visible_line(name));
   }
   const std::vector<std::string>& taken = builtin_macros();
@@ -69,6 +69,13 @@ std::optional<std::string> variable_name_mistake(std::string_view name) {
   if (name.empty() || name.find('=') != std::string_view::npos) return "expected a name without '='";
   if (name.starts_with("BAPI_")) return fmt::format("{} is set by bapi itself", name);
   return control_mistake(name, [](char) { return false; });
+}
+
+std::optional<std::string> gpu_name_mistake(std::string_view name) {
+  const bool plain = !name.empty() && name.front() != '-' &&
+                     name.find_first_not_of(std::string(kNameCharacters) + "/:") == std::string_view::npos;
+  if (plain) return std::nullopt;
+  return fmt::format("found '{}', expected the number of a GPU, or its UUID (GPU-8f2c41d0-...)", visible_line(name));
 }
 
 std::optional<std::string> text_mistake(std::string_view text) {

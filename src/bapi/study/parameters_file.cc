@@ -155,7 +155,7 @@ Domain read_range(const YamlMapping& param) {
   param.required("min", kExample);
   param.required("max", kExample);
   if (param.has("distribution")) return read_distribution(param);
-  if (param.has("q")) param["q"].fail("needs a distribution beside it, for example distribution: q_uniform");
+  if (param.has("q")) param["q"].fail("needs a distribution as well, for example distribution: q_uniform");
   const Scale scale = read_scale(param);
   if (read_grid(param) == Grid::real) {
     return RealRange{.low = param["min"].number(), .high = param["max"].number(), .scale = scale};
@@ -205,6 +205,14 @@ Param read_param(const std::string& name, const YamlField& field) {
   static const std::vector<std::string> kKeys = {
       "value", "values", "min", "max", "distribution", "log", "scale", "type", "q", "when"};
   static const KeyAdvice kAdvice = {
+      {"low", "write 'min'"},
+      {"high", "write 'max'"},
+      {"lower", "write 'min'"},
+      {"upper", "write 'max'"},
+      {"choices", "write 'values'"},
+      {"options", "write 'values'"},
+      {"step", "write distribution: q_uniform and q, or list the values"},
+      {"default", "bapi has no starting values; leave it out"},
       {"probabilities", "every value is equally likely at first"},
       {"mu", "bapi searches between bounds: give min and max"},
       {"sigma", "bapi searches between bounds: give min and max"},
@@ -254,10 +262,15 @@ Space read_parameters(const YamlField& field) {
   const YamlMapping fields(field, "a mapping such as {lr: {min: 1e-6, max: 1, log: true}}");
   if (fields.keys().empty()) field.fail("found none, expected at least one parameter");
   std::vector<Param> params;
+  Mistakes mistakes(field.source());
   for (const auto& [name, place] : fields.keys()) {
-    if (const auto mistake = param_name_mistake(name)) field.fail_at(place, *mistake);
-    params.push_back(read_param(name, fields[name]));
+    mistakes.of([&, &name = name, &place = place] {
+      if (const auto mistake = param_name_mistake(name)) field.fail_at(place, *mistake);
+      params.push_back(read_param(name, fields[name]));
+      Space({Param{.name = name, .domain = params.back().domain}});  // checks its bounds
+    });
   }
+  mistakes.refuse();
   link_conditions(params);
   return Space(std::move(params));
 }

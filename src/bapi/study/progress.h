@@ -6,6 +6,7 @@
 
 #include "bapi/study/event.h"
 #include "bapi/study/history.h"
+#include "bapi/study/repeats.h"
 #include "bapi/study/replay.h"
 
 namespace bapi {
@@ -19,12 +20,19 @@ enum class Controller { absent, present };
 struct Best {
   TrialId trial{};
   Epoch epoch = 0;
-  double value = 0.0;
+  double value = 0.0;  // of the trial; the mean where the configuration was trained more than once
   Config config;
+  double trial_value = 0.0;                   // of the trial alone
+  std::optional<double> standard_error = {};  // of the mean; none for a single training
+  int trainings = 1;                          // of the configuration, that count
 };
 
 // nullopt until a trial has reported.
 std::optional<Best> best(const History& history);
+
+// Whether there is nothing left to train, whatever the budget: the configurations are finitely many, all of them have
+// been tried, and no trial can be continued.
+bool is_exhausted(const History& history);
 
 // A reported epoch, with what the whole study had spent by then, this epoch included.
 struct SpentReport {
@@ -32,13 +40,16 @@ struct SpentReport {
   double at = 0.0;  // seconds since the Unix epoch
   TrialId trial{};
   Measurement measurement = {};  // in the user's direction
-  bool improves = false;         // on every report before it; the first one does
+  double best = 0.0;             // the best of the study after it, in the user's direction
+  // Whether the best is another by it; the first report changes it. It becomes worse only where trials count by their
+  // last epoch, or configurations by the mean of several trainings.
+  bool improves = false;
 };
 
 // Every report, in the order of the log.
-std::vector<SpentReport> spent_reports(const Metric& metric, std::span<const StoredEvent> events);
+std::vector<SpentReport> spent_reports(const StudySpec& spec, std::span<const StoredEvent> events);
 
-// The best value so far over the cost: those of them that improve.
-std::vector<SpentReport> improvements(const Metric& metric, std::span<const StoredEvent> events);
+// The best value so far over the cost: those of them that change it.
+std::vector<SpentReport> improvements(const StudySpec& spec, std::span<const StoredEvent> events);
 
 }  // namespace bapi

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -11,6 +12,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/nearest.h"
+#include "bapi/base/split.h"
 
 namespace bapi {
 namespace {
@@ -45,12 +47,6 @@ std::optional<double> seconds_per(std::string_view unit) {
     if (name == unit) return seconds;
   }
   return std::nullopt;
-}
-
-std::string_view trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
 }
 
 // Takes a number from the front of `text`; nullopt and `text` unchanged if there is none.
@@ -109,6 +105,13 @@ std::string misspelt_unit(const std::string& unit) {
   return unit.size() >= kShortestMisspelling ? nearest(unit, kNames) : std::string();
 }
 
+// A budget in these would not say what may be spent.
+bool counts_trials(const std::string& unit) {
+  static const std::vector<std::string> kWords = {
+      "trial", "trials", "run", "runs", "configuration", "configurations", "configs", "evaluations"};
+  return std::find(kWords.begin(), kWords.end(), unit) != kWords.end();
+}
+
 }  // namespace
 
 double parse_duration(std::string_view text, const std::string& where) {
@@ -121,6 +124,13 @@ double parse_duration(std::string_view text, const std::string& where) {
 BudgetSpec budget_of(double limit, const std::string& unit, const std::string& where) {
   if (const std::optional<double> seconds = seconds_per(unit)) return of_seconds(limit * *seconds, where);
   if (unit == "epoch" || unit == "epochs") return of_epochs(limit, where);
+  require(
+      !counts_trials(unit),
+      fmt::format("{}: found {} {}, but trials differ in length and most are stopped early; expected time, epochs or "
+                  "money: 30m, '500 epochs' or '12 usd'. N full trainings cost N times epochs.max epochs",
+                  where,
+                  limit,
+                  unit));
   const std::string meant = misspelt_unit(unit);
   require(meant.empty(), fmt::format("{}: unknown unit '{}'; did you mean '{}'?", where, unit, meant));
   return {.limit = limit, .unit = unit, .meter = Meter::reported};

@@ -46,6 +46,9 @@ enum class Rule {
   nothing_new,
   short_trial,
   best_of_short_trials,
+  // of every policy
+  enqueued,
+  repeat,
 };
 
 template <>
@@ -77,6 +80,8 @@ inline constexpr auto names<Rule> = NameTable{
     Name{Rule::nothing_new, "nothing-new"},
     Name{Rule::short_trial, "short-trial"},
     Name{Rule::best_of_short_trials, "best-of-short-trials"},
+    Name{Rule::enqueued, "enqueued"},
+    Name{Rule::repeat, "repeat"},
 };
 
 // What the trial was expected to reach.
@@ -216,6 +221,23 @@ struct Note {
   bool operator==(const Note&) const = default;
 };
 
+// A configuration that somebody has asked for, and what the policy had to say.
+struct WishOutline {
+  int number = 0;                           // among all that were asked for, from 0
+  std::string by = {};                      // who asked
+  Rule instead_of = Rule::unstated;         // why the policy began a new trial just then
+  std::vector<std::string> left_open = {};  // parameters whose values are the policy's
+  bool operator==(const WishOutline&) const = default;
+};
+
+// A finalist that is trained again with another seed.
+struct RepeatOutline {
+  TrialId of{};    // its first training
+  int number = 2;  // this training
+  int total = 2;   // trainings of every finalist
+  bool operator==(const RepeatOutline&) const = default;
+};
+
 // Small, since a log has one event for every epoch and all of them are kept in memory.
 struct Reason {
   Rule rule = Rule::unstated;
@@ -228,6 +250,8 @@ struct Reason {
   Rare<PlanOutline> plan = {};
   Rare<RungStanding> standing = {};
   Rare<BlockCheck> check = {};
+  Rare<WishOutline> wish = {};
+  Rare<RepeatOutline> repeat = {};
   std::optional<Epoch> shortened_from = {};  // the policy's wish, where the budget pays for fewer epochs
   std::vector<Note> notes = {};
   bool operator==(const Reason&) const = default;

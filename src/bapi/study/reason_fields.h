@@ -1,8 +1,7 @@
 #pragma once
 
-#include <concepts>
-
 #include "bapi/study/assignment.h"
+#include "bapi/study/field.h"
 #include "bapi/study/reason.h"
 
 namespace bapi {
@@ -10,9 +9,6 @@ namespace bapi {
 // The fields of reasons and assignments by name, once for everything that writes or reads them: a visitor is called
 // with each, `visit("name", field)`, or `visit.if_set("name", field)` where a default value means that there is nothing
 // to say.
-
-template <typename T, typename Struct>
-concept Of = std::same_as<std::remove_const_t<T>, Struct>;
 
 template <typename Visitor, Of<Forecast> T>
 void fields(Visitor& visit, T& forecast) {
@@ -83,6 +79,21 @@ void fields(Visitor& visit, T& note) {
   visit("value", note.value);
 }
 
+template <typename Visitor, Of<WishOutline> T>
+void fields(Visitor& visit, T& wish) {
+  visit("number", wish.number);
+  visit("by", wish.by);
+  visit("instead_of", wish.instead_of);
+  visit.if_set("left_open", wish.left_open);
+}
+
+template <typename Visitor, Of<RepeatOutline> T>
+void fields(Visitor& visit, T& repeat) {
+  visit("of", repeat.of);
+  visit("number", repeat.number);
+  visit("total", repeat.total);
+}
+
 template <typename Visitor, Of<Reason> T>
 void fields(Visitor& visit, T& reason) {
   visit("rule", reason.rule);
@@ -95,6 +106,8 @@ void fields(Visitor& visit, T& reason) {
   visit.if_set("plan", reason.plan);
   visit.if_set("standing", reason.standing);
   visit.if_set("check", reason.check);
+  visit.if_set("wish", reason.wish);
+  visit.if_set("repeat", reason.repeat);
   visit.if_set("shortened_from", reason.shortened_from);
   visit.if_set("notes", reason.notes);
 }
@@ -111,11 +124,19 @@ void fields(Visitor& visit, T& schedule) {
   visit("smallest", schedule.smallest);
 }
 
+template <typename Visitor, Of<RepeatPlace> T>
+void fields(Visitor& visit, T& repeat) {
+  visit("of", repeat.of);
+  visit("number", repeat.number);
+}
+
 template <typename Visitor, Of<TrialAssignment> T>
 void fields(Visitor& visit, T& assignment) {
   visit.if_set("initial_run", assignment.initial_run);
   visit.if_set("place", assignment.place);
   visit.if_set("schedule", assignment.schedule);
+  visit.if_set("wish", assignment.wish);
+  visit.if_set("repeat", assignment.repeat);
 }
 
 }  // namespace bapi

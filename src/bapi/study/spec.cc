@@ -1,16 +1,39 @@
 #include "bapi/study/spec.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string_view>
+#include <utility>
 
 #include "bapi/base/error.h"
 #include "bapi/study/names.h"
+#include "bapi/study/spec_fields.h"
 
 namespace bapi {
 namespace {
+
+// What several checks object to, one line each, so that one mistake does not hide the next.
+class Objections {
+ public:
+  template <typename Check>
+  void of(Check&& check) {
+    try {
+      check();
+    } catch (const InvalidInput& error) {
+      lines_ += (lines_.empty() ? "" : "\n") + std::string(error.what());
+    }
+  }
+
+  // Throws InvalidInput with all of them, if there are any.
+  void refuse() const { require(lines_.empty(), lines_); }
+
+ private:
+  std::string lines_;
+};
 
 void validate_budget(const BudgetSpec& budget) {
   require(std::isfinite(budget.limit) && budget.limit > 0.0,
@@ -26,6 +49,30 @@ void accept(std::string_view where, const std::optional<std::string>& mistake) {
 
 void validate_metric(const Metric& metric) { accept("metric", metric_name_mistake(metric.name)); }
 
+void validate_smoothing(const StudySpec& spec) {
+  require(spec.metric.smooth <= std::max(1, spec.epochs.max),
+          fmt::format("metric: smooth is {}, but a full training has {} epochs; expected no more than these",
+                      spec.metric.smooth,
+                      spec.epochs.max));
+}
+
+constexpr int kMostTrainings = 100;  // of a finalist; more is a mistake
+
+void validate_repeat(const StudySpec& spec) {
+  require(
+      spec.repeat <= kMostTrainings,
+      fmt::format("repeat: {}, expected how often every finalist is trained, 1 to {}", spec.repeat, kMostTrainings));
+  if (spec.repeat < 2 || spec.budget.meter != Meter::epochs) return;
+  const double least = static_cast<double>(spec.repeat + 1) * spec.epochs.max;
+  require(spec.budget.limit >= least,
+          fmt::format("repeat: {} trainings of {} epochs and a search do not fit a budget of {} epochs; expected at "
+                      "least {} epochs. Raise the budget, or lower repeat or epochs",
+                      spec.repeat,
+                      spec.epochs.max,
+                      spec.budget.limit,
+                      least));
+}
+
 void validate_command(const std::vector<std::string>& command) {
   for (const std::string& argument : command) accept("command", text_mistake(argument));
 }
@@ -34,6 +81,54 @@ void validate_variables(const std::map<std::string, std::string>& env) {
   for (const auto& [name, content] : env) {
     accept("env", variable_name_mistake(name));
     accept("env: " + name, text_mistake(content));
+  }
+}
+
+void validate_gpus(const StudySpec& spec) {
+  const Gpus& gpus = spec.gpus;
+  for (const std::string& device : gpus.devices) accept("gpus", gpu_name_mistake(device));
+  for (const char* variable : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR"}) {
+    require(!gpus.given() || !spec.env.contains(variable),
+            fmt::format("env: {} is set for every worker by gpus; leave one of them out", variable));
+  }
+  if (gpus.devices.empty()) return;
+  const auto places = std::ssize(gpus.devices) * gpus.per_gpu;
+  require(spec.workers <= places,
+          fmt::format("workers: {}, but gpus has places for {}; give more GPUs, or let workers share them: "
+                      "gpus: {{devices: [{}], per_gpu: {}}}",
+                      spec.workers,
+                      places,
+                      fmt::join(gpus.devices, ", "),
+                      (spec.workers + std::ssize(gpus.devices) - 1) / std::ssize(gpus.devices)));
+}
+
+void validate_tries(const StudySpec& spec) {
+  Objections all;
+  for (std::size_t i = 0; i < spec.tries.size(); ++i) {
+    all.of([&] {
+      try {
+        wish_of(spec.tries[i], spec.space);
+      } catch (const InvalidInput& error) {
+        throw InvalidInput(fmt::format("try[{}]: {}", i, error.what()));
+      }
+    });
+  }
+  all.refuse();
+}
+
+// What was read of earlier studies: a log that was tampered with must not lead astray.
+void validate_earlier(const StudySpec& spec) {
+  for (const EarlierStudy& study : spec.earlier) {
+    require(!study.trials.empty(), fmt::format("earlier: {} has no trial", study.name));
+    for (const EarlierTrial& trial : study.trials) {
+      validate_wish(trial.config, spec.space);
+      const bool sound =
+          !trial.epochs.empty() && trial.epochs.size() == trial.values.size() && trial.epochs.front() >= 1 &&
+          trial.epochs.back() <= spec.epochs.max &&
+          std::adjacent_find(trial.epochs.begin(), trial.epochs.end(), std::greater_equal<>()) == trial.epochs.end() &&
+          std::all_of(trial.values.begin(), trial.values.end(), [](double v) { return std::isfinite(v); });
+      require(sound, fmt::format("earlier: a curve of {} is damaged", study.name));
+    }
   }
 }
 
@@ -50,19 +145,80 @@ void validate_texts(const Space& space) {
   }
 }
 
+// What cannot be kept is not promised.
+void validate_lockstep(const StudySpec& spec) {
+  if (!spec.lockstep.value_or(false)) return;
+  require(spec.budget.meter != Meter::accrued,
+          "lockstep: yes, but the budget is in time, which never comes out the same twice; expected a budget in epochs "
+          "or in a unit that the program reports. Change the budget, or leave lockstep out");
+  require(spec.workers == 1,
+          fmt::format("lockstep: yes, but workers is {}, and their trials report in any order; expected workers: 1. "
+                      "Change it, or leave lockstep out",
+                      spec.workers));
+}
+
+// Whether every number is in the range that its line in spec_fields.h allows.
+class RangeCheck {
+ public:
+  explicit RangeCheck(Objections& objections, std::string path = {})
+      : objections_(objections), path_(std::move(path)) {}
+
+  template <typename T>
+  void operator()(const Field& field, const T& value) {
+    objections_.of([&] { check(field, path_ + std::string(field.name), value); });
+  }
+
+ private:
+  template <typename T>
+  static void check(const Field& field, const std::string& path, const std::optional<T>& value) {
+    if (value) check(field, path, *value);
+  }
+
+  static void check(const Field& field, const std::string& path, int value) {
+    const int least = field.sign == Field::Sign::positive ? 1 : 0;
+    require(field.sign == Field::Sign::any || value >= least,
+            fmt::format("{}: {}, must be at least {}", path, value, least));
+  }
+
+  static void check(const Field& field, const std::string& path, double value) {
+    const bool positive = field.sign == Field::Sign::positive;
+    require(field.sign == Field::Sign::any || (std::isfinite(value) && (positive ? value > 0.0 : value >= 0.0)),
+            fmt::format("{}: {}{}, must {}",
+                        path,
+                        value,
+                        field.seconds ? " seconds" : "",
+                        positive ? "be positive" : "not be negative"));
+  }
+
+  template <typename T>
+  static void check(const Field&, const std::string& path, const T& value) {
+    if constexpr (Listed<const T, RangeCheck>) {
+      Objections objections;
+      RangeCheck inside(objections, path + ".");
+      fields(inside, value);
+      objections.refuse();
+    }
+  }
+
+  Objections& objections_;
+  std::string path_;
+};
+
 }  // namespace
 
 double StudySpec::effective_grace() const {
-  if (budget.meter != Meter::seconds) return grace;
+  if (budget.meter != Meter::accrued) return grace;
   return std::min(grace, 0.02 * budget.to_seconds(budget.limit) / workers);
 }
 
 void StudySpec::validate() const {
-  validate_against(*this);
-  validate_metric(metric);
-  validate_command(command);
-  validate_variables(env);
-  validate_texts(space);
+  Objections all;
+  all.of([&] { validate_metric(metric); });
+  all.of([&] { validate_command(command); });
+  all.of([&] { validate_variables(env); });
+  all.of([&] { validate_texts(space); });
+  all.of([&] { validate_against(*this); });
+  all.refuse();
 }
 
 void StudySpec::validate_against(const StudySpec& recorded) const {
@@ -70,18 +226,24 @@ void StudySpec::validate_against(const StudySpec& recorded) const {
   if (command != recorded.command) validate_command(command);
   if (env != recorded.env) validate_variables(env);
   if (space != recorded.space) validate_texts(space);
-  if (const auto mistake = study_name_mistake(name)) throw InvalidInput("name: " + *mistake);
-  require(!metric.name.empty(), "metric: the name is empty");
-  validate_budget(budget);
-  require(!deadline || (std::isfinite(*deadline) && *deadline > 0.0),
-          fmt::format("deadline: {} seconds, must be positive", deadline.value_or(0.0)));
-  require(epochs.min >= 1, fmt::format("epochs: min = {}, must be at least 1", epochs.min));
-  require(epochs.max >= epochs.min, fmt::format("epochs: max = {} is below min = {}", epochs.max, epochs.min));
-  require(workers >= 1, fmt::format("workers: {}, must be at least 1", workers));
-  require(std::isfinite(grace) && grace >= 0.0, fmt::format("grace: {} seconds, must not be negative", grace));
-  require(std::isfinite(report_timeout) && report_timeout > 0.0,
-          fmt::format("report_timeout: {} seconds, must be positive", report_timeout));
-  require(max_failures >= 1, fmt::format("max_failures: {}, must be at least 1", max_failures));
+  Objections all;
+  all.of([&] { accept("name", study_name_mistake(name)); });
+  all.of([&] { require(!metric.name.empty(), "metric: the name is empty"); });
+  all.of([&] { validate_budget(budget); });
+  all.of([&] {
+    require(epochs.min >= 1, fmt::format("epochs: min = {}, must be at least 1", epochs.min));
+    require(epochs.max >= epochs.min, fmt::format("epochs: max = {} is below min = {}", epochs.max, epochs.min));
+  });
+  all.of([&] { require(cwd.empty() || cwd.front() == '/', fmt::format("cwd: {}, must be an absolute path", cwd)); });
+  all.of([&] { validate_gpus(*this); });
+  all.of([&] { validate_lockstep(*this); });
+  all.of([&] { validate_smoothing(*this); });
+  all.of([&] { validate_repeat(*this); });
+  RangeCheck ranges(all);
+  fields(ranges, *this);
+  all.refuse();
+  validate_tries(*this);
+  validate_earlier(*this);
   for (const Config& config : pool) space.validate(config);
 }
 

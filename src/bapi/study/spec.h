@@ -9,6 +9,9 @@
 #include "bapi/base/names.h"
 #include "bapi/base/units.h"
 #include "bapi/space/space.h"
+#include "bapi/study/earlier.h"
+#include "bapi/study/valuation.h"
+#include "bapi/study/wish.h"
 
 namespace bapi {
 
@@ -20,25 +23,30 @@ inline constexpr auto names<Goal> = NameTable{Name{Goal::maximize, "maximize"}, 
 struct Metric {
   std::string name = "value";
   Goal goal = Goal::maximize;
+  int smooth = 1;              // see Valuation
+  ValueOf of = ValueOf::best;  // the epoch by which a trial counts
   bool operator==(const Metric&) const = default;
+
+  Valuation valuation() const { return {.smooth = smooth, .of = of}; }
 };
 
 // How the cost of an epoch is found.
 enum class Meter {
-  seconds,   // wall clock of the training process, measured by bapi; `per_hour` turns it into money
+  accrued,   // while a process trains, measured by the clock; `per_hour` turns seconds into money, simulated time is
+             // cost
   epochs,    // every epoch costs 1
   reported,  // the training program says it, with "cost" in every report
 };
 
 template <>
 inline constexpr auto names<Meter> =
-    NameTable{Name{Meter::seconds, "seconds"}, Name{Meter::epochs, "epochs"}, Name{Meter::reported, "reported"}};
+    NameTable{Name{Meter::accrued, "seconds"}, Name{Meter::epochs, "epochs"}, Name{Meter::reported, "reported"}};
 
 struct BudgetSpec {
   Cost limit = 0.0;        // total, in `unit`
   std::string unit = "s";  // "s", "epochs", "usd", "joule", ...: for people; the meter decides what happens
-  Meter meter = Meter::seconds;
-  double per_hour = 3600.0;  // units per hour of one process; Meter::seconds only. 3600: the unit is the second
+  Meter meter = Meter::accrued;
+  double per_hour = 3600.0;  // units per hour of one process; Meter::accrued only. 3600: the unit is the second
   bool operator==(const BudgetSpec&) const = default;
 
   Cost of_seconds(double seconds) const { return seconds * (per_hour / 3600.0); }
@@ -64,7 +72,46 @@ enum class Checkpoint { kept, none };
 template <>
 inline constexpr auto names<Checkpoint> = NameTable{Name{Checkpoint::kept, "kept"}, Name{Checkpoint::none, "none"}};
 
-// Everything that defines a study. Written once, when the study is created.
+// Which models stay on the disk. Those of trials that may still be resumed always do.
+struct KeptCheckpoints {
+  int best = 0;       // trials, those with the best values; 0: all
+  bool final = true;  // beside the model of a trial's best epoch, what its program saved last
+  bool operator==(const KeptCheckpoints&) const = default;
+};
+
+// The GPUs that the workers get, each one of them; several workers may share one. Without devices, programs see what
+// bapi itself sees.
+struct Gpus {
+  bool automatic = false;                 // all that this machine has, found when the study is run
+  std::vector<std::string> devices = {};  // as CUDA_VISIBLE_DEVICES names them: "0", "GPU-8f2c..."
+  int per_gpu = 1;                        // workers that share a GPU
+  bool set_workers = false;               // the study file leaves `workers` out: as many as there are places
+  bool operator==(const Gpus&) const = default;
+
+  bool given() const { return automatic || !devices.empty(); }
+};
+
+// Programs that are told what happens in a study, each an argument vector; empty: nobody is told.
+struct Hooks {
+  std::vector<std::string> epoch = {};      // an epoch was reported
+  std::vector<std::string> best = {};       // it is the best of the study so far
+  std::vector<std::string> trial_end = {};  // a trial was completed, stopped or failed
+  std::vector<std::string> study_end = {};  // the study has finished
+  bool operator==(const Hooks&) const = default;
+};
+
+// Where, and with what, a study was run last.
+struct Provenance {
+  std::string host = {};
+  std::string system = {};         // "Linux 6.1.0 x86_64"
+  std::string bapi = {};           // its version
+  std::string python = {};         // the version of Python that drives the study; empty for programs
+  std::string commit = {};         // of the Git repository that the training program is run in; empty without one
+  std::optional<bool> dirty = {};  // whether files there differ from the commit; not set: it is not known
+  bool operator==(const Provenance&) const = default;
+};
+
+// Everything that defines a study. Written when the study is created, and changed only as studies/spec_change.h allows.
 struct StudySpec {
   std::string name = {};
   std::vector<std::string> command = {};  // an argument vector with ${macros}; empty for ask/tell and simulation
@@ -72,17 +119,33 @@ struct StudySpec {
   BudgetSpec budget = {};
   std::optional<double> deadline = {};  // seconds of wall clock after the study's first decision
   EpochRange epochs = {};
+  int repeat = 1;  // trainings of every finalist, the first one included; see repeats.h
   int workers = 1;
+  Gpus gpus = {};
   std::uint64_t seed = 0;
   PolicySpec policy = {};
+  std::vector<NamedValues> tries = {};  // configurations that take the place of the first new ones; may be partial
+  std::vector<WarmStart> from = {};     // earlier studies that this one learns from
   Space space{{Param{.name = "x", .domain = RealRange{}}}};
   std::vector<Config> pool = {};  // if not empty, the only configurations there are (a table of recorded curves)
 
   Checkpoint checkpoint = Checkpoint::kept;
+  KeptCheckpoints checkpoints = {};
   double grace = 2.0;                           // seconds between SIGTERM and SIGKILL
   double report_timeout = 3600.0;               // seconds without a report after which a process has failed
   int max_failures = 10;                        // failed trials in a row that end the study
   std::map<std::string, std::string> env = {};  // more environment variables for the training program
+  int retries = 1;                              // of a trial whose process died after it had reported
+  // Where the program runs: an absolute path, and the same seen from the study's directory, for a study that was moved
+  // with it. Empty in studies of version 0.1: where `bapi run` is called.
+  std::string cwd = {};
+  std::string cwd_from_study = {};
+  Hooks hooks = {};
+  Provenance provenance = {};
+  std::vector<EarlierStudy> earlier = {};  // what was read of `from` when the study was created
+  // Whether what a program reports past the end of its segment waits until it is decided how the trial goes on. Not
+  // set: see in_lockstep.
+  std::optional<bool> lockstep = {};
 
   bool operator==(const StudySpec&) const = default;
 
@@ -93,6 +156,10 @@ struct StudySpec {
 
   // The epoch after which a process begins that continues a trial of `done` epochs.
   Epoch begins_after(Epoch done) const { return checkpoint == Checkpoint::kept ? done : 0; }
+
+  // Whether decisions are independent of how fast programs and bapi happen to be: by default where nothing else that is
+  // in the log is up to chance.
+  bool in_lockstep() const { return lockstep.value_or(budget.meter == Meter::epochs && workers == 1); }
 
   // Throws InvalidInput naming field, value and rule.
   void validate() const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -30,21 +31,29 @@ struct Trial {
   TrialAssignment assignment;  // what its policy remembers of it
   TrialState state = TrialState::paused;
   Curve curve;
+  std::map<Epoch, OtherMetrics> others = {};  // by epoch, where there were any; as reported
 
   // There is one while the trial is running or interrupted, and only then. An interrupted one is continued before
   // anything else is decided.
   std::optional<OpenSegment> segment = {};
   Epoch asked_until = 0;  // the end of the segment last decided, open or not
 
-  Cost overhead = 0.0;  // start-up, repeated epochs, grace, failure: spent without a point on the curve
-  int starts = 0;       // segments decided
-  int closed_at = -1;   // decisions that the log held when its last segment was done; -1 if none was
-  std::string failure;  // why it failed
+  Cost overhead = 0.0;            // start-up, repeated epochs, grace, failure: spent without a point on the curve
+  Epoch unreported = 0;           // the last epoch that was charged as trained without a report; 0 if none was
+  int starts = 0;                 // segments decided
+  int closed_at = -1;             // decisions that the log held when its last segment was done; -1 if none was
+  std::string failure;            // why it failed
+  std::string interruption = {};  // why its segment was broken off last
+  int retries = 0;                // of processes that died, by the rule of the study
 
   Cost spent() const { return curve.spent() + overhead; }
 
-  // Whether a policy may resume or stop it. An interrupted trial continues by itself, and one that has ended stays so.
-  bool resumable() const { return stage().resumable(); }
+  // The last epoch that needs not be paid for again where epochs are counted or their cost is reported.
+  Epoch paid_epoch() const { return std::max(curve.last_epoch(), unreported); }
+
+  // Whether a policy may resume or stop it. An interrupted trial continues by itself, one that has ended stays so, and
+  // a repeat is the session's.
+  bool resumable() const { return stage().resumable() && !assignment.repeat; }
 
   TrialStage stage() const {
     return {.state = state,

@@ -1,16 +1,20 @@
 #include "bapi/study/yaml_fields.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "bapi/base/error.h"
 #include "bapi/base/nearest.h"
+#include "bapi/base/split.h"
 #include "bapi/study/quantity.h"
 #include "bapi/study/scalar.h"
 
@@ -70,17 +74,43 @@ std::optional<YAML::Mark> second_document(const std::string& text) {
 // ── places ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 std::string YamlSource::at(TextPlace place) const {
-  return place.line == 0 ? file : fmt::format("{}:{}:{}", file, place.line, place.column);
+  if (file.empty()) return "";
+  return place.line == 0 ? file + ": " : fmt::format("{}:{}:{}: ", file, place.line, place.column);
 }
 
 std::string YamlSource::located(const std::string& message) const {
   std::string path = message.substr(0, message.find(": "));
   while (true) {
-    if (const auto found = keys.find(path); found != keys.end()) return at(found->second) + ": " + message;
+    if (const auto found = keys.find(path); found != keys.end()) return at(found->second) + message;
     const std::size_t dot = path.rfind('.');
-    if (dot == std::string::npos) return file + ": " + message;
+    if (dot == std::string::npos) return at({}) + message;
     path.resize(dot);
   }
+}
+
+// ── mistakes ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+void Mistakes::add(const std::string& text) {
+  const std::string prefix = source_.file + ":";
+  for (const std::string& line : split(text, '\n')) {
+    const std::string placed = line.starts_with(prefix) ? line : source_.located(line);
+    if (std::find(found_.begin(), found_.end(), placed) == found_.end()) found_.push_back(placed);
+  }
+}
+
+void Mistakes::refuse() const {
+  if (none()) return;
+  const auto place = [&](const std::string& text) {
+    TextPlace at;
+    const std::string rest = text.substr(std::min(text.size(), source_.file.size()));
+    if (std::sscanf(rest.c_str(), ":%d:%d:", &at.line, &at.column) != 2) at = {};
+    return std::pair(at.line, at.column);
+  };
+  std::vector<std::string> all = found_;
+  std::stable_sort(
+      all.begin(), all.end(), [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
+  for (const auto& [key, message] : missing_) all.push_back(message);
+  throw InvalidInput(fmt::format("{}", fmt::join(all, "\n")));
 }
 
 // ── fields ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -88,7 +118,7 @@ std::string YamlSource::located(const std::string& message) const {
 YamlField::YamlField(std::shared_ptr<const YAML::Node> node, std::string path, YamlSource& source)
     : node_(std::move(node)), path_(std::move(path)), source_(&source) {}
 
-std::string YamlField::where() const { return source_->at(place()) + ": " + path_; }
+std::string YamlField::where() const { return source_->at(place()) + path_; }
 
 bool YamlField::is_mapping() const { return node_->IsMap(); }
 bool YamlField::is_list() const { return node_->IsSequence(); }
@@ -99,7 +129,7 @@ bool YamlField::is_empty() const { return is_null() || std::holds_alternative<st
 void YamlField::fail(const std::string& message) const { fail_at(place(), message); }
 
 void YamlField::fail_at(TextPlace place, const std::string& message) const {
-  throw InvalidInput(source_->at(place) + ": " + (path_.empty() ? message : path_ + ": " + message));
+  throw InvalidInput(source_->at(place) + (path_.empty() ? message : path_ + ": " + message));
 }
 
 void YamlField::expected(const std::string& what) const { fail(fmt::format("found {}, expected {}", found(), what)); }
@@ -125,6 +155,12 @@ bool YamlField::boolean() const {
   const Value read = value();
   if (!std::holds_alternative<bool>(read)) expected("true or false");
   return std::get<bool>(read);
+}
+
+bool YamlField::yes() const {
+  const Value read = value();
+  if (const auto* flag = std::get_if<bool>(&read)) return *flag;
+  return one_of({"yes", "no"}) == 0;
 }
 
 double YamlField::number() const {
@@ -167,14 +203,35 @@ std::vector<YamlField> YamlField::items(const std::string& what) const {
 
 std::vector<YamlField::Entry> YamlField::entries() const {
   std::vector<Entry> entries;
-  for (const auto& entry : *node_) {
+  add_entries(*node_, 0, entries);
+  return entries;
+}
+
+// What is given stands; a merge key adds what is not, its first mapping before the others.
+void YamlField::add_entries(const YAML::Node& node, int depth, std::vector<Entry>& entries) const {
+  constexpr int kDeepest = 8;
+  std::vector<YAML::Node> merged;
+  for (const auto& entry : node) {
     const TextPlace place = place_of(entry.first.Mark());
     if (!entry.first.IsScalar()) fail_at(place, "found a list or mapping, expected a word as key");
     const std::string& key = entry.first.Scalar();
+    if (key == "<<" && entry.first.Tag() == "?") {
+      if (entry.second.IsMap()) merged.push_back(entry.second);
+      if (entry.second.IsSequence()) {
+        for (const YAML::Node& item : entry.second) merged.push_back(item);
+      }
+      const bool mappings =
+          !merged.empty() && std::all_of(merged.begin(), merged.end(), [](const YAML::Node& m) { return m.IsMap(); });
+      if (!mappings) fail_at(place, "found '<<' without a mapping, expected for example <<: *common");
+      if (depth == kDeepest) fail_at(place, "found '<<' that leads to itself, or too deep");
+      continue;
+    }
+    const bool given = std::any_of(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == key; });
+    if (given && depth > 0) continue;
     const std::string path = path_.empty() ? key : path_ + "." + key;
     entries.push_back({key, place, YamlField(std::make_shared<YAML::Node>(entry.second), path, *source_)});
   }
-  return entries;
+  for (const YAML::Node& other : merged) add_entries(other, depth + 1, entries);
 }
 
 // yaml-cpp tags plain scalars "?", quoted and block ones "!".
@@ -212,7 +269,7 @@ YamlMapping::YamlMapping(const YamlField& field,
                          const std::vector<std::string>& known,
                          const KeyAdvice& advice)
     : YamlMapping(field, what) {
-  for (const Key& key : keys_) check_key(key, known, advice);
+  refuse_unknown(known, advice);
 }
 
 const YamlField& YamlMapping::required(const std::string& key, const std::string& example) const {
@@ -222,33 +279,59 @@ const YamlField& YamlMapping::required(const std::string& key, const std::string
 
 void YamlMapping::forbid(const std::vector<std::string>& keys, const std::string& beside) const {
   for (const std::string& key : keys) {
-    if (has(key)) fields_.at(key).fail(fmt::format("has no meaning beside '{}'", beside));
+    if (has(key)) fields_.at(key).fail(fmt::format("has no meaning together with '{}'", beside));
   }
 }
 
-void YamlMapping::check_key(const Key& key, const std::vector<std::string>& known, const KeyAdvice& advice) const {
-  if (std::find(known.begin(), known.end(), key.name) != known.end()) return;
-  if (const auto found = advice.find(key.name); found != advice.end()) {
-    field_.fail_at(key.place, fmt::format("key '{}' is not one of bapi's; {}", key.name, found->second));
+std::vector<YamlMapping::Key> YamlMapping::unknown_keys(const std::vector<std::string>& known) const {
+  std::vector<Key> unknown;
+  for (const Key& key : keys_) {
+    const bool is_known = std::find(known.begin(), known.end(), key.name) != known.end();
+    if (!is_known && !key.name.starts_with("x-")) unknown.push_back(key);
   }
-  const std::string meant = nearest(key.name, known);
-  field_.fail_at(key.place,
-                 meant.empty() ? fmt::format("unknown key '{}', expected one of {}", key.name, fmt::join(known, ", "))
-                               : fmt::format("unknown key '{}'; did you mean '{}'?", key.name, meant));
+  return unknown;
+}
+
+void YamlMapping::refuse_unknown(const std::vector<std::string>& known, const KeyAdvice& advice) const {
+  Mistakes mistakes(field_.source());
+  for (const Key& key : unknown_keys(known)) {
+    mistakes.of([&] {
+      if (const auto found = advice.find(key.name); found != advice.end()) {
+        field_.fail_at(key.place, fmt::format("key '{}' is not one of bapi's; {}", key.name, found->second));
+      }
+      const std::string meant = nearest(key.name, known);
+      field_.fail_at(key.place,
+                     meant.empty()
+                         ? fmt::format("unknown key '{}', expected one of {}", key.name, fmt::join(known, ", "))
+                         : fmt::format("unknown key '{}'; did you mean '{}'?", key.name, meant));
+    });
+  }
+  mistakes.refuse();
+}
+
+bool YamlMapping::seems_misspelt(const std::string& key,
+                                 const std::vector<std::string>& known,
+                                 const KeyAdvice& advice) const {
+  const std::vector<Key> unknown = unknown_keys(known);
+  return std::any_of(unknown.begin(), unknown.end(), [&](const Key& other) {
+    const auto found = advice.find(other.name);
+    return found != advice.end() ? found->second.starts_with(fmt::format("write '{}'", key))
+                                 : nearest(other.name, known) == key;
+  });
 }
 
 YamlField load_yaml(const std::string& text, YamlSource& source, const std::string& what) {
   try {
     const YAML::Node document = YAML::Load(text);
-    if (document.IsNull()) throw InvalidInput(fmt::format("{}:1:1: found nothing, expected {}", source.file, what));
+    if (document.IsNull()) throw InvalidInput(fmt::format("{}found nothing, expected {}", source.at({1, 1}), what));
     if (const auto mark = second_document(text)) {
       throw InvalidInput(
-          fmt::format("{}: found more after the end of the study, expected nothing", source.at(place_of(*mark))));
+          fmt::format("{}found more after the end of the study, expected nothing", source.at(place_of(*mark))));
     }
     return YamlField(std::make_shared<YAML::Node>(document), "", source);
   } catch (const YAML::Exception& error) {
     throw InvalidInput(
-        fmt::format("{}: not YAML: {}{}", source.at(place_of(error.mark)), error.msg, syntax_hint(text, error.mark)));
+        fmt::format("{}not YAML: {}{}", source.at(place_of(error.mark)), error.msg, syntax_hint(text, error.mark)));
   }
 }
 

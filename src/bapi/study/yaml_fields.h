@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "bapi/base/error.h"
 #include "bapi/space/space.h"
 
 namespace YAML {
@@ -24,16 +25,62 @@ struct TextPlace {
   int column = 0;
 };
 
-// The text that is being read: its name, and where the key of each path (parameters.lr.min) stands in it.
+// The text that is being read: its name, and where the key of each path (parameters.lr.min) stands in it. Without a
+// name it is not of a file, and messages say nothing of places.
 struct YamlSource {
   std::string file;
   std::map<std::string, TextPlace> keys = {};
 
-  // "study.yaml:3:7"
+  // "study.yaml:3:7: ", how a message about this place begins.
   std::string at(TextPlace place) const;
 
   // Puts the place before a message that begins with a path, as those of Space and StudySpec do.
   std::string located(const std::string& message) const;
+};
+
+// What is wrong with the parts of a text, gathered, so that one mistake does not hide the next.
+class Mistakes {
+ public:
+  explicit Mistakes(const YamlSource& source) : source_(source) {}
+
+  // Reads a part; if that throws InvalidInput, its message is kept. Several lines are several mistakes.
+  template <typename Read>
+  void of(Read&& read) {
+    try {
+      read();
+    } catch (const InvalidInput& error) {
+      add(error.what());
+    }
+  }
+
+  // A key that is not there is told last: it has no place of its own.
+  template <typename Read>
+  void of_missing(const std::string& key, Read&& read) {
+    try {
+      read();
+    } catch (const InvalidInput& error) {
+      missing_.emplace_back(key, error.what());
+    }
+  }
+
+  // Nothing needs to be said of missing keys that are there under another name.
+  template <typename Predicate>
+  void forgive_missing(Predicate is_there) {
+    std::erase_if(missing_, [&](const auto& missing) { return is_there(missing.first); });
+  }
+
+  std::size_t count() const { return found_.size() + missing_.size(); }
+  bool none() const { return count() == 0; }
+
+  // Throws InvalidInput with all of them in the order of the text, one per line, if there are any.
+  void refuse() const;
+
+ private:
+  void add(const std::string& text);
+
+  const YamlSource& source_;
+  std::vector<std::string> found_;                            // each with its place
+  std::vector<std::pair<std::string, std::string>> missing_;  // key, message
 };
 
 // A value of the text, and the ways to read it. Each throws InvalidInput with place, path, found and expected.
@@ -60,6 +107,7 @@ class YamlField {
   std::string text(const std::string& what) const;    // a scalar as it is written
   std::string string(const std::string& what) const;  // a string that is not empty
   bool boolean() const;
+  bool yes() const;  // yes or no; true and false mean the same
   double number() const;
   std::int64_t integer() const;
   int small_integer() const;
@@ -68,10 +116,11 @@ class YamlField {
   std::vector<YamlField> items(const std::string& what) const;      // of a list
 
   struct Entry;
-  std::vector<Entry> entries() const;  // of a mapping, in the order of the text
+  std::vector<Entry> entries() const;  // of a mapping, in the order of the text; then what merge keys (<<) add
 
  private:
   bool is_quoted() const;
+  void add_entries(const YAML::Node& node, int depth, std::vector<Entry>& entries) const;
   std::string found() const;
   TextPlace place() const;
 
@@ -99,7 +148,7 @@ class YamlMapping {
 
   YamlMapping(const YamlField& field, const std::string& what);
 
-  // A mapping with these keys only. An unknown key is an error that names the nearest known one.
+  // A mapping with these keys only; see refuse_unknown().
   YamlMapping(const YamlField& field,
               const std::string& what,
               const std::vector<std::string>& known,
@@ -110,11 +159,20 @@ class YamlMapping {
   const YamlField& operator[](const std::string& key) const { return fields_.at(key); }
   const YamlField& field() const { return field_; }
 
+  // Throws InvalidInput for keys that are not known, one line each, which names the nearest known one. Keys that begin
+  // with x- are the user's own, for example to hold an anchor.
+  void refuse_unknown(const std::vector<std::string>& known, const KeyAdvice& advice = {}) const;
+
+  // Whether an unknown key was probably meant to be this one.
+  bool seems_misspelt(const std::string& key,
+                      const std::vector<std::string>& known,
+                      const KeyAdvice& advice = {}) const;
+
   const YamlField& required(const std::string& key, const std::string& example) const;
   void forbid(const std::vector<std::string>& keys, const std::string& beside) const;
 
  private:
-  void check_key(const Key& key, const std::vector<std::string>& known, const KeyAdvice& advice) const;
+  std::vector<Key> unknown_keys(const std::vector<std::string>& known) const;
 
   YamlField field_;
   std::vector<Key> keys_;

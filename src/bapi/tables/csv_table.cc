@@ -88,7 +88,7 @@ Value value_of(const std::string& text, const Domain& domain, const std::string&
       domain);
 }
 
-struct Header {
+struct CsvHeader {
   SpaceAndMetric told;
   std::optional<std::string> cost_unit;
 };
@@ -108,7 +108,7 @@ std::string unit_of(std::string_view text, const std::string& where) {
   return unit == "seconds" ? "s" : unit;
 }
 
-Header header_of(const std::vector<Line>& lines, const std::string& file) {
+CsvHeader header_of(const std::vector<Line>& lines, const std::string& file) {
   std::optional<std::string> cost_unit;
   std::string yaml;
   std::size_t header_end = 0;
@@ -185,7 +185,7 @@ double cost_of(const std::string& text, const std::string& where) {
 
 CurveTable parse_csv_table(std::string_view text, const std::string& file) {
   const std::vector<Line> lines = lines_of(text);
-  const Header header = header_of(lines, file);
+  const CsvHeader header = header_of(lines, file);
   const SpaceAndMetric& told = header.told;
   CurveTable table;
   table.name = told.name;

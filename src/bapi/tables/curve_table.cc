@@ -35,8 +35,14 @@ CurveTable::Run run_of(const Trial& trial, const History& history) {
   CurveTable::Run run;
   run.complete = trial.state == TrialState::completed;
   for (const Measurement& m : trial.curve.points()) {
-    run.value.push_back(history.in_user_units(m.value));
-    run.cost.push_back(m.cost);
+    const double value = history.in_user_units(m.value);
+    const double before = run.value.empty() ? value : run.value.back();
+    const Epoch done = static_cast<Epoch>(run.value.size());
+    for (Epoch epoch = done + 1; epoch <= m.epoch; ++epoch) {
+      const bool reported = epoch == m.epoch;
+      run.value.push_back(reported ? value : std::lerp(before, value, double(epoch - done) / double(m.epoch - done)));
+      run.cost.push_back(m.cost);
+    }
   }
   if (trial.state == TrialState::failed && trial.curve.last_epoch() < history.spec().epochs.max) {
     run.value.push_back(std::numeric_limits<double>::quiet_NaN());
@@ -56,9 +62,9 @@ std::string plain(std::string name) {
 }  // namespace
 
 void CurveTable::validate() const {
-  require(!runs.empty(), fmt::format("{}: the table has no run", name));
+  require(!runs.empty(), fmt::format("{}: the table has no curve", name));
   require(runs.size() == configs.size(),
-          fmt::format("{}: {} runs for {} configurations", name, runs.size(), configs.size()));
+          fmt::format("{}: {} curves for {} configurations", name, runs.size(), configs.size()));
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Run& run = runs[i];
     require(!run.value.empty(), fmt::format("{}: row {} has no epoch", name, i));
@@ -120,6 +126,7 @@ CurveTable table_of(const History& history) {
   table.name = spec.name;
   table.space = spec.space;
   table.metric = spec.metric;
+  table.metric.smooth = 1;  // its values are smoothed already
   table.cost_unit = spec.budget.unit;
   table.max_epoch = spec.epochs.max;
   const auto trials = history.trials();
@@ -140,7 +147,7 @@ StudySpec study_of(const CurveTable& table, Cost budget, const PolicySpec& polic
   StudySpec spec;
   spec.name = plain(table.name);
   spec.metric = table.metric;
-  spec.budget = {.limit = budget, .unit = table.cost_unit, .meter = Meter::seconds};
+  spec.budget = {.limit = budget, .unit = table.cost_unit, .meter = Meter::accrued};
   spec.epochs = {.min = 1, .max = table.max_epoch};
   spec.workers = workers;
   spec.seed = seed;

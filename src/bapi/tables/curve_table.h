@@ -51,7 +51,8 @@ struct CurveTable {
 };
 
 // The trials of a study as a table: `bapi simulate mlp.bapi` asks what another policy would have found on them. Only
-// completed trials are complete runs. One that was stopped or paused ends where it was. One that failed crashes in the
+// completed trials are complete runs. An epoch that was not reported lies on the straight line between its neighbours
+// and costs what the next one did. One that was stopped or paused ends where it was. One that failed crashes in the
 // epoch after its last, which costs what the trial spent besides its epochs. InvalidInput if no trial has an epoch.
 CurveTable table_of(const History& history);
 

@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kShown = 40;  // characters of a value that a message quotes
 
 // The library's messages begin with the name of a class.
-std::string plain(std::string_view message) {
+std::string without_prefix(std::string_view message) {
   const std::size_t end = message.find("] ");
   return std::string(end == std::string_view::npos ? message : message.substr(end + 2));
 }
@@ -33,7 +33,7 @@ Json parse_json(std::string_view text, const std::string& file) {
   try {
     return Json::parse(text);
   } catch (const Json::exception& e) {
-    throw InvalidInput(fmt::format("{}: {}", file, plain(e.what())));
+    throw InvalidInput(fmt::format("{}: {}", file, without_prefix(e.what())));
   }
 }
 

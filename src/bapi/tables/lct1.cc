@@ -40,12 +40,12 @@ class Reader {
 
 constexpr std::uint32_t kLongestCurve = 1'000'000'000;  // epochs are counted in an int
 
-struct Header {
+struct Lct1Header {
   std::size_t configs, dims, aux, length, metrics;
   bool has_time;
 };
 
-Header read_header(Reader& reader, const std::string& file) {
+Lct1Header read_header(Reader& reader, const std::string& file) {
   const std::vector<char> magic = reader.take<char>({4});
   require(std::string(magic.begin(), magic.end()) == "LCT1", fmt::format("{}: does not begin with LCT1", file));
   const auto n = reader.take<std::uint32_t>({7});
@@ -76,13 +76,16 @@ Param param_of(const JsonField& hp, const std::vector<double>& column) {
 }
 
 // The j-th parameter of every configuration.
-std::vector<double> column_of(const std::vector<double>& hp, std::size_t j, const Header& header) {
+std::vector<double> column_of(const std::vector<double>& hp, std::size_t j, const Lct1Header& header) {
   std::vector<double> column;
   for (std::size_t i = 0; i < header.configs; ++i) column.push_back(hp[i * header.dims + j]);
   return column;
 }
 
-Space space_of(const JsonField& params, const std::vector<double>& hp, const Header& header, const std::string& file) {
+Space space_of(const JsonField& params,
+               const std::vector<double>& hp,
+               const Lct1Header& header,
+               const std::string& file) {
   const std::vector<JsonField> fields = params.items();
   params.require(fields.size() == header.dims,
                  fmt::format("{} parameters, {} has {}", fields.size(), file, header.dims));
@@ -123,7 +126,7 @@ CurveTable parse_lct1(std::string_view json, std::string_view data, const std::f
   const nlohmann::json document = parse_json(json, text);
   const JsonField meta(document, text);
   Reader reader(data, bin);
-  const Header header = read_header(reader, bin);
+  const Lct1Header header = read_header(reader, bin);
   const auto hp = reader.take<double>({header.configs, header.dims});
   reader.take<double>({header.configs, header.aux});
   const auto length = reader.take<std::uint32_t>({header.configs});

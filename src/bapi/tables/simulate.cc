@@ -6,6 +6,7 @@
 #include "bapi/store/memory_store.h"
 #include "bapi/study/progress.h"
 #include "bapi/tables/table_evaluator.h"
+#include "bapi/tables/warm_start.h"
 
 namespace bapi {
 
@@ -16,6 +17,7 @@ SimulationSummary simulate(const CurveTable& table,
   require(table.has_result(), fmt::format("{}: no finite value of {}", table.name, table.metric.name));
   StudySpec study = study_of(table, options.budget, spec, options.seed, options.workers);
   study.checkpoint = options.checkpoint;
+  for (const CurveTable& earlier : options.from) study.earlier.push_back(earlier_study(earlier, study));
   MemoryStore store(std::move(study));
   ManualClock clock;
   Session session(store, policy, clock);
@@ -34,8 +36,8 @@ SimulationSummary simulate(const CurveTable& table,
                             .end = end.reason,
                             .events = store.events(0),
                             .history = history};
-  for (const SpentReport& report : improvements(table.metric, summary.events)) {
-    summary.trajectory.emplace_back(report.spent, report.measurement.value);
+  for (const SpentReport& report : improvements(store.spec(), summary.events)) {
+    summary.trajectory.emplace_back(report.spent, report.best);
   }
   const double range = table.best() - table.median_final();
   if (history.incumbent()) {

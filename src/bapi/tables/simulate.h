@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct SimulationOptions {
   Checkpoint checkpoint = Checkpoint::kept;
   std::function<Cost()> overhead = {};  // of each start of a segment, see TableEvaluatorOptions
   const std::atomic<bool>* interrupt = nullptr;
+  std::span<const CurveTable> from = {};  // earlier studies for a warm start, whatever their metrics are called
 };
 
 // The normalised regret of a run without any result. Means over runs count none with more.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "bapi/base/error.h"
 
@@ -40,8 +41,41 @@ class Landscape {
 // Progress in [0, 1] at tau = t / t_max, for a configuration of the given speed in [0, 1].
 double progress(CurveShape shape, double tau, double speed) {
   if (shape == CurveShape::sigmoid) return 1.0 / (1.0 + std::exp(-20.0 * (tau - 0.7 + 0.5 * speed)));
+  if (shape == CurveShape::late) {
+    const double onset = 0.35 + 0.2 * (1.0 - speed);
+    return tau <= onset ? 0.0 : 1.0 - std::pow(1.0 + 20.0 * (tau - onset) / (1.0 - onset), -1.0);
+  }
   const double rate = 0.5 + 8.0 * speed;
   return 1.0 - std::pow(1.0 + 10.0 * tau, -rate / 4.0);
+}
+
+// Breaks a training down in `epoch`, which is paid for.
+void fail_in(CurveTable::Run& run, Epoch epoch) {
+  const auto count = static_cast<std::size_t>(epoch);
+  if (count > run.value.size()) return;  // it has ended before
+  run.value.resize(count);
+  run.cost.resize(count);
+  run.value.back() = std::numeric_limits<double>::quiet_NaN();
+  run.complete = false;
+}
+
+void fail_by_luck(CurveTable& table, double share, Rng rng) {
+  for (CurveTable::Run& run : table.runs) {
+    const bool fails = rng.uniform() < share;
+    const Epoch epoch = 1 + rng.below(table.max_epoch);
+    if (fails) fail_in(run, epoch);
+  }
+}
+
+// As a learning rate that is too high does.
+void crash_region(CurveTable& table, double share) {
+  std::vector<std::pair<double, std::size_t>> rows;
+  for (std::size_t i = 0; i < table.configs.size(); ++i) {
+    rows.emplace_back(table.space.encode(table.configs[i])[0], i);
+  }
+  std::sort(rows.rbegin(), rows.rend());
+  rows.resize(static_cast<std::size_t>(std::lround(share * static_cast<double>(rows.size()))));
+  for (const auto& [x1, row] : rows) fail_in(table.runs[row], 1);
 }
 
 }  // namespace
@@ -57,9 +91,12 @@ void SyntheticOptions::validate() const {
   require(cost_ratio >= 1.0 && std::isfinite(cost_ratio),
           fmt::format("synthetic: cost_ratio = {}, must be at least 1", cost_ratio));
   require(noise >= 0.0 && std::isfinite(noise), fmt::format("synthetic: noise = {}, must not be negative", noise));
+  require(failures >= 0.0 && failures < 1.0,
+          fmt::format("synthetic: failures = {}, must be a share from 0 to below 1", failures));
+  require(crash >= 0.0 && crash < 1.0, fmt::format("synthetic: crash = {}, must be a share from 0 to below 1", crash));
 }
 
-std::vector<std::string> curve_shapes() { return {"power-law", "sigmoid", "diverging", "crossing"}; }
+std::vector<std::string> curve_shapes() { return {"power-law", "sigmoid", "diverging", "crossing", "late"}; }
 
 CurveShape parse_curve_shape(const std::string& text) {
   const std::vector<std::string> names = curve_shapes();
@@ -103,6 +140,8 @@ CurveTable synthetic_table(const SyntheticOptions& options) {
     table.configs.push_back(config);
     table.runs.push_back(std::move(run));
   }
+  fail_by_luck(table, options.failures, rng.fork("failures"));
+  crash_region(table, options.crash);
   table.validate();
   return table;
 }

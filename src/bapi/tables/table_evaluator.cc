@@ -43,8 +43,10 @@ void TableEvaluator::release(TrialId trial) {
   const Job* job = find(trial);
   if (!job) return;
   if (!job->idle && clock_.now() > job->since) {
-    pending_.push_back(Overhead{
-        .trial = trial, .kind = OverheadKind::grace, .epoch = job->trained + 1, .cost = clock_.now() - job->since});
+    pending_.push_back(Overhead{.trial = trial,
+                                .kind = OverheadKind::unfinished,
+                                .epoch = job->trained + 1,
+                                .cost = clock_.now() - job->since});
   }
   std::erase_if(jobs_, [&](const Job& other) { return other.trial == trial; });
 }
@@ -55,17 +57,15 @@ std::vector<TrialId> TableEvaluator::live() const {
   return trials;
 }
 
-Cost TableEvaluator::accrued() const {
-  Cost sum = 0.0;
-  for (const Job& job : jobs_) sum += job.idle ? 0.0 : clock_.now() - job.since;
-  return sum;
+Running TableEvaluator::running() const {
+  RunningSum sum;
+  for (const Job& job : jobs_) {
+    if (!job.idle) sum.add_running(job.since, clock_.now());
+  }
+  return sum.in(spec_.budget);
 }
 
-Cost TableEvaluator::accrual_rate() const {
-  return static_cast<double>(std::count_if(jobs_.begin(), jobs_.end(), [](const Job& job) { return !job.idle; }));
-}
-
-// A run without a further epoch ends as soon as it is begun.
+// A record without a further epoch ends as soon as it is started.
 double TableEvaluator::due(const Job& job) const {
   const std::vector<double>& cost = job.run.cost;
   const auto next = static_cast<std::size_t>(job.trained);
@@ -86,11 +86,11 @@ std::vector<Event> TableEvaluator::wait(double seconds) {
     return facts;
   }
   clock_.set(std::max(clock_.now(), due(*next)));
-  advance(*next, facts);
-  return facts;
+  return advance(*next);
 }
 
-void TableEvaluator::advance(Job& job, std::vector<Event>& facts) {
+std::vector<Event> TableEvaluator::advance(Job& job) {
+  std::vector<Event> facts;
   const TrialId trial = job.trial;
   const CurveTable::Run& run = job.run;
   if (job.ready > job.since) {
@@ -102,20 +102,21 @@ void TableEvaluator::advance(Job& job, std::vector<Event>& facts) {
   if (job.trained >= std::ssize(run.value)) {
     facts.push_back(ProgramEnded{.trial = trial});
     release(trial);
-    return;
+    return facts;
   }
   const auto at = static_cast<std::size_t>(job.trained++);
   if (job.trained <= job.recorded) {
     facts.push_back(Overhead{.trial = trial, .kind = OverheadKind::repeat, .epoch = job.trained, .cost = run.cost[at]});
-    return;
+    return facts;
   }
   if (!std::isfinite(run.value[at])) {
     facts.push_back(Overhead{.trial = trial, .kind = OverheadKind::failed, .epoch = job.trained, .cost = run.cost[at]});
     facts.push_back(TrialFailed{
         .trial = trial,
-        .message = fmt::format("diverged: {} = {} at epoch {}", table_.metric.name, run.value[at], job.trained)});
+        .message = fmt::format("diverged: {} = {} at epoch {}", table_.metric.name, run.value[at], job.trained),
+        .cause = FailureCause::diverged});
     release(trial);
-    return;
+    return facts;
   }
   job.recorded = job.trained;
   facts.push_back(Measured{.trial = trial, .measurement = {job.trained, run.value[at], run.cost[at]}});
@@ -128,6 +129,7 @@ void TableEvaluator::advance(Job& job, std::vector<Event>& facts) {
     facts.push_back(ProgramEnded{.trial = trial});
     release(trial);
   }
+  return facts;
 }
 
 }  // namespace bapi

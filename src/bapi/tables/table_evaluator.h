@@ -28,8 +28,7 @@ class TableEvaluator : public Evaluator {
   void release(TrialId trial) override;
   std::vector<TrialId> live() const override;
   std::vector<Event> wait(double seconds) override;
-  Cost accrued() const override;
-  Cost accrual_rate() const override;
+  Running running() const override;
 
  private:
   struct Job {
@@ -45,7 +44,7 @@ class TableEvaluator : public Evaluator {
   };
 
   double due(const Job& job) const;
-  void advance(Job& job, std::vector<Event>& facts);
+  std::vector<Event> advance(Job& job);  // to its next epoch or its end: the facts
   Job* find(TrialId trial);
 
   const CurveTable& table_;

@@ -1,0 +1,177 @@
+#include "bapi/control/requests.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "bapi/base/error.h"
+#include "bapi/base/file.h"
+#include "bapi/base/utf8.h"
+#include "bapi/control/session.h"
+#include "bapi/study/user_request.h"
+
+namespace bapi {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kEnding = ".json";
+constexpr std::string_view kRefused = ".refused";
+constexpr std::size_t kLargestRequest = 64 * 1024;
+constexpr std::chrono::hours kKept{1};
+
+const Json& member(const Json& request, const char* name) {
+  const auto found = request.find(name);
+  require(found != request.end(), fmt::format("the request has no \"{}\"", name));
+  return *found;
+}
+
+RequestAction action_of(const Json& request) {
+  const Json& action = member(request, "action");
+  require(action.is_string(), "\"action\" is not a text");
+  const auto found = value_named<RequestAction>(action.get<std::string>());
+  require(found.has_value(),
+          fmt::format("\"action\" is \"{}\"; expected pause, budget or note",
+                      visible_line(clipped(action.get<std::string>(), 40))));
+  return *found;
+}
+
+void remove_old_answers(const fs::path& folder) {
+  std::error_code failed;
+  for (fs::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed)) {
+    std::error_code ignored;
+    if (it->path().extension() != kRefused) continue;
+    if (fs::file_time_type::clock::now() - it->last_write_time(ignored) > kKept) fs::remove(it->path(), ignored);
+  }
+}
+
+}  // namespace
+
+std::string encode(const StudyRequest& request) {
+  Json json = {{"action", word(request.action)}};
+  if (request.action == RequestAction::budget) json["total"] = request.total;
+  if (request.action == RequestAction::note) json["text"] = well_formed(request.text);
+  return json.dump() + "\n";
+}
+
+StudyRequest decode_request(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  require(json.is_object(), "the request is no JSON object");
+  StudyRequest request{.action = action_of(json)};
+  if (request.action == RequestAction::budget) {
+    const Json& total = member(json, "total");
+    require(total.is_number(), "\"total\" is not a number");
+    request.total = total.get<double>();
+  }
+  if (request.action == RequestAction::note) {
+    const Json& note = member(json, "text");
+    require(note.is_string(), "\"text\" is not a text");
+    request.text = note.get<std::string>();
+  }
+  return request;
+}
+
+std::optional<std::string> objection(const StudyRequest& request, const History& history) {
+  switch (request.action) {
+    case RequestAction::pause:
+      return std::nullopt;
+    case RequestAction::budget:
+      if (!std::isfinite(request.total) || request.total <= 0.0) return "the total is not a positive number";
+      if (request.total < history.budget().spent()) {
+        return fmt::format(
+            "the total {} is less than the {} that are spent already", request.total, history.budget().spent());
+      }
+      return std::nullopt;
+    case RequestAction::note:
+      if (request.text.empty()) return "the note is empty";
+      if (request.text.size() > kLongestNote) return fmt::format("the note is longer than {} bytes", kLongestNote);
+      return std::nullopt;
+  }
+  throw LogicError("objection: unknown request");
+}
+
+std::vector<Event> facts_of(const StudyRequest& request) {
+  if (request.action == RequestAction::budget) return {BudgetChanged{.total = request.total}};
+  if (request.action == RequestAction::note) return {note_event(request.text)};
+  return {};
+}
+
+bool RequestBox::is_id(std::string_view text) {
+  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == '-';
+  });
+}
+
+std::string RequestBox::post(const StudyRequest& request, double now) const {
+  static std::atomic<int> posted = 0;
+  const std::string id = fmt::format(
+      "{:014x}-{:x}-{:x}", static_cast<std::int64_t>(std::max(0.0, now) * 1e6), ::getpid(), posted.fetch_add(1));
+  make_directories(folder_);
+  replace_file(folder_ / (id + std::string(kEnding)), encode(request));
+  return id;
+}
+
+std::vector<RequestBox::Waiting> RequestBox::waiting() const {
+  std::vector<Waiting> found;
+  std::error_code failed;
+  for (fs::directory_iterator it(folder_, failed), end; !failed && it != end; it.increment(failed)) {
+    if (it->path().extension() == kEnding && is_id(it->path().stem().string())) {
+      found.push_back({.id = it->path().stem().string()});
+    }
+  }
+  std::sort(found.begin(), found.end(), [](const Waiting& a, const Waiting& b) { return a.id < b.id; });
+  for (Waiting& one : found) {
+    try {
+      const FileDescriptor file = open_regular(folder_ / (one.id + std::string(kEnding)), O_RDONLY);
+      require(static_cast<bool>(file), "the request is no regular file");
+      std::string text(kLargestRequest + 1, '\0');
+      const ssize_t size = ::read(file.get(), text.data(), text.size());
+      require(size >= 0 && static_cast<std::size_t>(size) <= kLargestRequest, "the request cannot be read");
+      text.resize(static_cast<std::size_t>(size));
+      one.request = decode_request(text);
+    } catch (const InvalidInput& error) {
+      one.trouble = error.what();
+    }
+  }
+  return found;
+}
+
+void RequestBox::settle(const std::string& id, const std::optional<std::string>& refusal) const {
+  remove_old_answers(folder_);
+  if (refusal) replace_file(folder_ / (id + std::string(kRefused)), *refusal);
+  std::error_code ignored;
+  fs::remove(folder_ / (id + std::string(kEnding)), ignored);
+}
+
+RequestBox::Answer RequestBox::answer(const std::string& id) const {
+  std::error_code ignored;
+  if (const auto reason = read_whole_file(folder_ / (id + std::string(kRefused)), kLargestRequest)) {
+    return {.standing = Standing::refused, .reason = well_formed(*reason)};
+  }
+  const bool waits = fs::exists(folder_ / (id + std::string(kEnding)), ignored);
+  return {.standing = waits ? Standing::waiting : Standing::done};
+}
+
+bool take_up(const RequestBox& box, Session& session) {
+  bool pause = false;
+  for (const RequestBox::Waiting& waiting : box.waiting()) {
+    std::optional<std::string> refusal =
+        waiting.request ? objection(*waiting.request, session.history()) : std::optional(waiting.trouble);
+    if (!refusal && session.history().finished()) refusal = "the study has ended";
+    if (!refusal) {
+      session.record(facts_of(*waiting.request));
+      pause = pause || waiting.request->action == RequestAction::pause;
+    }
+    box.settle(waiting.id, refusal);
+  }
+  return pause;
+}
+
+}  // namespace bapi

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bapi/base/names.h"
+#include "bapi/base/units.h"
+#include "bapi/study/history.h"
+
+namespace bapi {
+
+class Session;
+
+// What a user asks of a study that runs. Only its controller writes to the log: others leave their requests as files in
+// NAME.bapi/requests/, written under another name and renamed; the controller takes them up, checks them, acts and
+// removes them.
+
+enum class RequestAction {
+  pause,   // ends the run as Ctrl-C does
+  budget,  // sets another total
+  note,    // adds a remark to the log
+};
+template <>
+inline constexpr auto names<RequestAction> = NameTable{
+    Name{RequestAction::pause, "pause"}, Name{RequestAction::budget, "budget"}, Name{RequestAction::note, "note"}};
+
+struct StudyRequest {
+  RequestAction action = RequestAction::note;
+  Cost total = 0.0;       // of `budget`
+  std::string text = {};  // of `note`
+  bool operator==(const StudyRequest&) const = default;
+};
+
+inline constexpr std::size_t kLongestNote = 1000;  // bytes
+
+std::string encode(const StudyRequest& request);
+StudyRequest decode_request(std::string_view text);  // InvalidInput
+
+// Why a request cannot be granted as the study stands; nullopt if it can.
+std::optional<std::string> objection(const StudyRequest& request, const History& history);
+
+// The facts that a request adds to the log; none for those that are no facts.
+std::vector<Event> facts_of(const StudyRequest& request);
+
+// The requests of one study.
+class RequestBox {
+ public:
+  explicit RequestBox(const std::filesystem::path& study) : folder_(study / "requests") {}
+
+  // Leaves a request; returns what it is called. Names sort in the order of `now`. Throws StoreError.
+  std::string post(const StudyRequest& request, double now) const;
+
+  struct Waiting {
+    std::string id;
+    std::optional<StudyRequest> request = {};
+    std::string trouble = {};  // why it cannot be read
+  };
+  std::vector<Waiting> waiting() const;  // the oldest first; none if there is no such directory
+
+  // The request was granted, or refused for a reason that is kept for an hour.
+  void settle(const std::string& id, const std::optional<std::string>& refusal) const;
+
+  enum class Standing { waiting, done, refused };
+  struct Answer {
+    Standing standing = Standing::done;
+    std::string reason = {};
+  };
+  Answer answer(const std::string& id) const;
+
+  static bool is_id(std::string_view text);  // of a form that `post` gives: never a path
+
+ private:
+  std::filesystem::path folder_;
+};
+
+template <>
+inline constexpr auto names<RequestBox::Standing> = NameTable{Name{RequestBox::Standing::waiting, "waiting"},
+                                                              Name{RequestBox::Standing::done, "done"},
+                                                              Name{RequestBox::Standing::refused, "refused"}};
+
+// What the controller does with all that wait: writes what they come to through `session`. Returns whether the run is
+// to be paused.
+bool take_up(const RequestBox& box, Session& session);
+
+}  // namespace bapi

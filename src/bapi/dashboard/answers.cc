@@ -1,0 +1,672 @@
+#include "bapi/dashboard/answers.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "bapi/base/error.h"
+#include "bapi/base/file.h"
+#include "bapi/base/match.h"
+#include "bapi/base/utf8.h"
+#include "bapi/policy/calibration.h"
+#include "bapi/report/reasons.h"
+#include "bapi/report/summary.h"
+#include "bapi/report/text.h"
+#include "bapi/studies/best_model.h"
+#include "bapi/studies/clean.h"
+#include "bapi/studies/records.h"
+#include "bapi/study/direction.h"
+
+namespace bapi {
+namespace {
+
+constexpr std::size_t kSparkPoints = 60;
+constexpr std::size_t kMostDots = 2000;
+constexpr std::size_t kMostRows = 100'000;
+
+// ---- Parameters
+
+std::string_view value_of(const HttpQuery& query, std::string_view name) {
+  const auto found = std::find_if(query.begin(), query.end(), [&](const auto& entry) { return entry.first == name; });
+  return found == query.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::int64_t integer_in(
+    const HttpQuery& query, std::string_view name, std::int64_t otherwise, std::int64_t low, std::int64_t high) {
+  const std::string_view text = value_of(query, name);
+  if (text.empty()) return otherwise;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  require(
+      error == std::errc() && end == text.data() + text.size() && number >= low && number <= high,
+      fmt::format("{}: found {}, expected an integer from {} to {}", name, visible_line(clipped(text, 40)), low, high));
+  return number;
+}
+
+// ---- Parts of records
+
+// Few of many: the first and last, the least and greatest of each bucket, in order.
+std::vector<std::size_t> thinned(const std::vector<double>& values, std::size_t most) {
+  std::vector<std::size_t> kept;
+  const std::size_t count = values.size();
+  if (count <= most) {
+    for (std::size_t i = 0; i < count; ++i) kept.push_back(i);
+    return kept;
+  }
+  const std::size_t buckets = std::max<std::size_t>(1, most / 4);
+  for (std::size_t b = 0; b < buckets; ++b) {
+    const std::size_t begin = b * count / buckets;
+    const std::size_t end = (b + 1) * count / buckets;
+    if (begin == end) continue;
+    const auto from = values.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto to = values.begin() + static_cast<std::ptrdiff_t>(end);
+    std::vector<std::size_t> four = {begin,
+                                     static_cast<std::size_t>(std::min_element(from, to) - values.begin()),
+                                     static_cast<std::size_t>(std::max_element(from, to) - values.begin()),
+                                     end - 1};
+    std::sort(four.begin(), four.end());
+    four.erase(std::unique(four.begin(), four.end()), four.end());
+    kept.insert(kept.end(), four.begin(), four.end());
+  }
+  return kept;
+}
+
+Cell spark_of(std::vector<double> values) {
+  std::vector<Cell> cells;
+  if (values.size() > kSparkPoints) {
+    std::vector<double> few;
+    for (std::size_t i = 0; i < kSparkPoints; ++i) few.push_back(values[i * (values.size() - 1) / (kSparkPoints - 1)]);
+    values = std::move(few);
+  }
+  for (const double value : values) cells.emplace_back(value);
+  return cells;
+}
+
+Cell spark_of(const History& history, const Trial& trial) {
+  std::vector<double> values;
+  for (const Measurement& point : trial.curve.points()) values.push_back(history.in_user_units(point.value));
+  return spark_of(std::move(values));
+}
+
+double last_change(const StudyView& study) { return study.events.empty() ? 0.0 : study.events.back().at; }
+
+Cell spending_cell(const Spending& sums) {
+  Fields fields;
+  for (const CostKind kind : kCostKinds) {
+    fields.emplace_back(std::string(word(kind)), sums[static_cast<std::size_t>(kind)]);
+  }
+  return fields;
+}
+
+// When something of each running trial was last written down.
+std::map<TrialId, double> last_seen(const StudyView& study) {
+  std::map<TrialId, double> seen;
+  std::size_t missing = static_cast<std::size_t>(study.history.open_segments());
+  for (auto stored = study.events.rbegin(); stored != study.events.rend() && missing > 0; ++stored) {
+    const std::optional<TrialId> trial = trial_of(stored->event);
+    if (!trial || !study.history.trial(*trial).segment || seen.contains(*trial)) continue;
+    seen[*trial] = stored->at;
+    --missing;
+  }
+  return seen;
+}
+
+Cell running_cell(const StudyView& study) {
+  std::vector<Cell> list;
+  if (study.controller == Controller::absent) return list;
+  for (const auto& [id, since] : last_seen(study)) {
+    const Trial& trial = study.history.trial(id);
+    if (trial.state != TrialState::running) continue;
+    const bool reported = !trial.curve.empty();
+    list.emplace_back(
+        Fields{{"trial", index(id)},
+               {"epochs", trial.curve.last_epoch()},
+               {"until", trial.segment->until},
+               {"best", reported ? Cell(study.history.in_user_units(trial.curve.best())) : Cell()},
+               {"last", reported ? Cell(study.history.in_user_units(trial.curve.points().back().value)) : Cell()},
+               {"since", since},
+               {"spark", spark_of(study.history, trial)},
+               {"config", fields_of(trial.config, study.spec().space)}});
+  }
+  return list;
+}
+
+// What is spent per second: known where time is the cost, else as it was since the first event.
+double spending_rate(const StudyView& study, double now) {
+  const BudgetSpec& budget = study.spec().budget;
+  int running = 0;
+  for (const Trial& trial : study.history.trials()) running += trial.state == TrialState::running ? 1 : 0;
+  if (budget.meter == Meter::accrued) return budget.of_seconds(1.0) * running;
+  if (study.events.empty() || running == 0) return 0.0;
+  const double elapsed = now - study.events.front().at;
+  return elapsed > 0.0 ? study.history.budget().spent() / elapsed : 0.0;
+}
+
+Cell deadline_of(const StudyView& study) {
+  if (!study.spec().deadline || study.events.empty()) return {};
+  return study.events.front().at + *study.spec().deadline;
+}
+
+Cell expected_end(const StudyView& study, double now) {
+  if (study.controller == Controller::absent || study.history.finished()) return {};
+  const double rate = spending_rate(study, now);
+  const Budget budget = study.history.budget();
+  double end = std::numeric_limits<double>::infinity();
+  // What was spent since the last event is not in the log yet.
+  const double since = std::min(now, last_change(study));
+  if (rate > 0.0) end = std::max(now, since + std::max(0.0, budget.total() - budget.spent()) / rate);
+  if (const Cell deadline = deadline_of(study); !deadline.is_null()) end = std::min(end, deadline.get<double>());
+  return std::isfinite(end) ? Cell(end) : Cell();
+}
+
+// The last `count` decisions about `trial` before event `before`, oldest first; copies, since a log is large.
+struct DecisionFilter {
+  std::optional<TrialId> trial = {};
+  std::string_view rule = {};
+  EventSeq before = std::numeric_limits<EventSeq>::max();
+  std::size_t limit = 100;
+};
+
+bool is_told(const StoredEvent& stored, const DecisionFilter& filter) {
+  if (!is_decision(stored.event) || stored.seq >= filter.before) return false;
+  const Reason* why = reason_of(stored.event);
+  if (filter.trial && trial_of(stored.event) != filter.trial &&
+      !(why && why->check && why->check->trial == *filter.trial)) {
+    return false;
+  }
+  return filter.rule.empty() || (why && word(why->rule) == filter.rule);
+}
+
+struct FoundDecisions {
+  std::vector<StoredEvent> events = {};  // newest last
+  std::int64_t total = 0;
+};
+
+FoundDecisions find_decisions(const StudyView& study, const DecisionFilter& filter) {
+  FoundDecisions found;
+  DecisionFilter all = filter;
+  all.before = std::numeric_limits<EventSeq>::max();
+  for (auto stored = study.events.rbegin(); stored != study.events.rend(); ++stored) {
+    if (!is_told(*stored, all)) continue;
+    ++found.total;
+    if (stored->seq < filter.before && found.events.size() < filter.limit) found.events.push_back(*stored);
+  }
+  std::reverse(found.events.begin(), found.events.end());
+  return found;
+}
+
+Cell outcome_cell(const ForecastOutcome& outcome) {
+  const auto cell = [](const std::optional<double>& number) { return number ? Cell(*number) : Cell(); };
+  if (!outcome.value && !outcome.cost) return {};
+  return Fields{{"value", cell(outcome.value)},
+                {"error", cell(outcome.value_error)},
+                {"cost", cell(outcome.cost)},
+                {"cost_error", cell(outcome.cost_error)}};
+}
+
+// Newest first.
+Cell told(const StudyView& study, const std::vector<StoredEvent>& decisions) {
+  const Cell rows = list_of(explanation_table(decisions, study.spec(), std::nullopt));
+  std::map<EventSeq, Cell> came;
+  for (const ForecastOutcome& outcome : forecast_outcomes(study.history, study.events)) {
+    came[outcome.seq] = outcome_cell(outcome);
+  }
+  std::vector<Cell> list;
+  for (std::size_t i = rows.size(); i-- > 0;) {
+    Cell row = rows[i];
+    row["came_true"] = came[row["seq"].get<EventSeq>()];
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+// The newest decision, in words; without what came of it, which would need the whole log.
+Cell latest_decision(const StudyView& study) {
+  for (auto stored = study.events.rbegin(); stored != study.events.rend(); ++stored) {
+    if (!is_decision(stored->event)) continue;
+    Cell row = list_of(explanation_table(std::span(&*stored, 1), study.spec(), std::nullopt))[0];
+    row.erase("assignment");
+    return row;
+  }
+  return {};
+}
+
+Cell value_cell(const Value& value) {
+  return std::visit(Match{[](std::monostate) { return Cell(); }, [](const auto& v) { return Cell(v); }}, value);
+}
+
+Cell space_cell(const Space& space) {
+  std::vector<Cell> params;
+  for (const Param& param : space.params()) {
+    Fields fields = {{"name", param.name}};
+    std::visit(Match{[&](const RealRange& range) {
+                       fields.emplace_back("kind", "real");
+                       fields.emplace_back("low", range.low);
+                       fields.emplace_back("high", range.high);
+                       fields.emplace_back("scale", word(range.scale));
+                     },
+                     [&](const IntRange& range) {
+                       fields.emplace_back("kind", "integer");
+                       fields.emplace_back("low", range.low);
+                       fields.emplace_back("high", range.high);
+                       fields.emplace_back("scale", word(range.scale));
+                     },
+                     [&](const Choice& choice) {
+                       std::vector<Cell> options;
+                       for (const Value& option : choice.options) options.push_back(value_cell(option));
+                       fields.emplace_back("kind", "choice");
+                       fields.emplace_back("options", options);
+                     },
+                     [&](const Constant& constant) {
+                       fields.emplace_back("kind", "constant");
+                       fields.emplace_back("value", value_cell(constant.value));
+                     }},
+               param.domain);
+    params.emplace_back(std::move(fields));
+  }
+  return params;
+}
+
+Cell spec_cell(const StudySpec& spec) {
+  return Fields{{"metric", spec.metric.name},
+                {"goal", word(spec.metric.goal)},
+                {"epochs", Fields{{"min", spec.epochs.min}, {"max", spec.epochs.max}}},
+                {"unit", spec.budget.unit},
+                {"meter", word(spec.budget.meter)},
+                {"per_second", spec.budget.of_seconds(1.0)},
+                {"deadline", spec.deadline ? Cell(*spec.deadline) : Cell()},
+                {"workers", spec.workers},
+                {"seed", std::to_string(spec.seed)},
+                {"policy", spec.policy.name},
+                {"space", space_cell(spec.space)}};
+}
+
+// ---- Trials
+
+// What rows are sorted by: a column, or a parameter as config.NAME. null for what is missing.
+Cell sort_key(const std::vector<Cell>& row, const std::vector<std::string>& columns, const std::string& key) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i] == key) return row[i];
+    if (columns[i] == "config" && key.starts_with("config.")) {
+      const auto found = row[i].find(key.substr(7));
+      return found == row[i].end() ? Cell() : *found;
+    }
+  }
+  throw InvalidInput(fmt::format("sort: there is no column {}", visible_line(clipped(key, 40))));
+}
+
+bool precedes(const Cell& a, const Cell& b) {
+  if (a.is_number() && b.is_number()) return a.get<double>() < b.get<double>();
+  if (a.is_string() && b.is_string()) return a.get_ref<const std::string&>() < b.get_ref<const std::string&>();
+  return a.is_number() && !b.is_number();
+}
+
+void sort_trials(std::vector<std::vector<Cell>>& rows, const std::vector<std::string>& columns, std::string key) {
+  const bool descending = key.starts_with('-');
+  if (descending) key.erase(0, 1);
+  std::vector<std::pair<Cell, std::size_t>> order;
+  for (std::size_t i = 0; i < rows.size(); ++i) order.emplace_back(sort_key(rows[i], columns, key), i);
+  std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+    if (a.first.is_null() || b.first.is_null()) return !a.first.is_null() && b.first.is_null();
+    return descending ? precedes(b.first, a.first) : precedes(a.first, b.first);
+  });
+  std::vector<std::vector<Cell>> sorted;
+  for (const auto& [key_cell, i] : order) sorted.push_back(std::move(rows[i]));
+  rows = std::move(sorted);
+}
+
+// ---- Files of a trial, below the study's own directory: no link is followed anywhere on the way.
+
+FileDescriptor open_below(const FileDescriptor& parent, const std::string& name, int flags) {
+  return FileDescriptor(::openat(parent.get(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+}
+
+FileDescriptor open_trial(const StudyView& study, TrialId trial) {
+  const FileDescriptor root(::open(study.dir.root().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root) return {};
+  const FileDescriptor trials = open_below(root, "trials", O_RDONLY | O_DIRECTORY);
+  if (!trials) return {};
+  return open_below(trials, study.dir.trial(trial).root.filename().string(), O_RDONLY | O_DIRECTORY);
+}
+
+Cell checkpoint_files(const StudyView& study, TrialId trial) {
+  constexpr std::size_t kMostFiles = 100;
+  std::vector<Cell> files;
+  const FileDescriptor dir = open_trial(study, trial);
+  if (!dir || !open_below(dir, "checkpoint", O_RDONLY | O_DIRECTORY)) return files;
+  std::error_code failed;
+  const std::filesystem::path folder = study.dir.trial(trial).checkpoint();
+  for (std::filesystem::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed)) {
+    std::error_code ignored;
+    if (files.size() >= kMostFiles) break;
+    if (it->is_symlink(ignored) || !it->is_regular_file(ignored)) continue;
+    const auto bytes = it->file_size(ignored);
+    files.emplace_back(Fields{{"name", well_formed(it->path().filename().string())}, {"bytes", bytes}});
+  }
+  return files;
+}
+
+}  // namespace
+
+Fields list_entry(const StudyView& study) {
+  Fields entry = status_record(study.history, study.controller, {});
+  entry.emplace_back("metric", study.spec().metric.name);
+  entry.emplace_back("goal", word(study.spec().metric.goal));
+  std::vector<double> values;
+  for (const SpentReport& report : improvements(study.spec(), study.events)) {
+    values.push_back(report.best);
+  }
+  entry.emplace_back("spark", spark_of(std::move(values)));
+  entry.emplace_back("changed", last_change(study));
+  entry.emplace_back("seq", std::ssize(study.events));
+  entry.emplace_back("damage", study.damage ? Cell(study.damage->text()) : Cell());
+  return entry;
+}
+
+Fields live_record(const StudyView& study, const std::optional<StudyLock::Holder>& holder, double now) {
+  const History& history = study.history;
+  Fields record = status_record(history, study.controller, best_model(study.dir, history));
+  const Cell running = running_cell(study);
+  record.emplace_back("seq", std::ssize(study.events));
+  record.emplace_back("now", now);
+  record.emplace_back("committed", history.budget().committed());
+  record.emplace_back("ends_at", expected_end(study, now));
+  record.emplace_back("deadline", deadline_of(study));
+  record.emplace_back("began", study.events.empty() ? Cell() : Cell(study.events.front().at));
+  record.emplace_back("changed", study.events.empty() ? Cell() : Cell(last_change(study)));
+  record.emplace_back("spending", spending_cell(spending(ledger(study.events))));
+  record.emplace_back("workers", Fields{{"busy", running.size()}, {"of", study.spec().workers}});
+  record.emplace_back("controller", holder ? Cell(Fields{{"host", holder->host}, {"pid", holder->pid}}) : Cell());
+  record.emplace_back("finish_reason", history.finished() ? Cell(history.finish_reason()) : Cell());
+  record.emplace_back("failures_in_a_row", history.failures_in_a_row());
+  record.emplace_back("damage", study.damage ? Cell(study.damage->text()) : Cell());
+  record.emplace_back("running", running);
+  record.emplace_back("latest", latest_decision(study));
+  return record;
+}
+
+Fields overview_record(const StudyView& study, const std::optional<StudyLock::Holder>& holder, double now) {
+  Fields record = status_of(study.dir, study.history, study.controller);
+  for (auto& [name, cell] : live_record(study, holder, now)) {
+    const bool there =
+        std::any_of(record.begin(), record.end(), [&](const auto& field) { return field.first == name; });
+    if (!there) record.emplace_back(name, std::move(cell));
+  }
+  record.emplace_back("spec", spec_cell(study.spec()));
+  const std::string path = shown_path(study.dir.root());
+  record.emplace_back("command", study.spec().command.empty() ? Cell() : Cell("bapi resume " + path));
+  record.emplace_back("path", path);
+  return record;
+}
+
+Fields trials_page(const StudyView& study, const HttpQuery& query) {
+  const Table table = trials_table(study.history, study.controller);
+  const std::string_view state = value_of(query, "state");
+  const std::string_view text = value_of(query, "q");
+  std::vector<std::vector<Cell>> rows;
+  for (const std::vector<Cell>& row : table.rows()) {
+    if (!state.empty() && row[1] != state) continue;
+    if (!text.empty()) {
+      const std::string all = fmt::format("{} {} {}", row[0].dump(), row[1].get<std::string>(), to_text(row[5]));
+      if (all.find(text) == std::string::npos) continue;
+    }
+    rows.push_back(row);
+  }
+  const std::string_view key = value_of(query, "sort");
+  if (!key.empty()) sort_trials(rows, table.columns(), std::string(key));
+  const auto total = std::ssize(rows);
+  const auto begin = std::min(integer_in(query, "cursor", 0, 0, std::numeric_limits<std::int64_t>::max()), total);
+  const auto end = std::min(begin + integer_in(query, "limit", 200, 1, kMostRows), total);
+  Table page(table.columns());
+  for (auto i = begin; i < end; ++i) page.add(std::move(rows[static_cast<std::size_t>(i)]));
+  return {{"trials", list_of(page)}, {"total", total}, {"next", end < total ? Cell(end) : Cell()}};
+}
+
+Fields trial_page(const StudyView& study, const Trial& trial) {
+  Fields record = trial_record(study, trial);
+  for (const char* path : {"log", "report", "checkpoint"}) record.erase(path);
+  record.emplace_back(
+      "segment", trial.segment ? Cell(Fields{{"from", trial.segment->from}, {"until", trial.segment->until}}) : Cell());
+  const std::vector<StoredEvent> events = events_of(study, trial.id);
+  record.emplace_back("spending", spending_cell(spending(ledger(events))));
+  record.emplace_back("decisions", told(study, find_decisions(study, {.trial = trial.id, .limit = 200}).events));
+  record.emplace_back("files", checkpoint_files(study, trial.id));
+  return record;
+}
+
+Fields log_page(const StudyView& study, const Trial& trial, const HttpQuery& query) {
+  const std::int64_t most = integer_in(query, "bytes", 64 * 1024, 1, 256 * 1024);
+  Fields empty = {{"text", ""}, {"from", 0}, {"to", 0}, {"size", 0}};
+  const FileDescriptor dir = open_trial(study, trial.id);
+  if (!dir) return empty;
+  const FileDescriptor file = open_below(dir, "log", O_RDONLY);
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return empty;
+  const auto size = static_cast<std::int64_t>(status.st_size);
+  const std::int64_t to =
+      std::min(size, integer_in(query, "before", size, 0, std::numeric_limits<std::int64_t>::max()));
+  const std::int64_t from = std::max<std::int64_t>(0, to - most);
+  std::string text(static_cast<std::size_t>(to - from), '\0');
+  const ssize_t got = ::pread(file.get(), text.data(), text.size(), static_cast<off_t>(from));
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return {{"text", well_formed(text)}, {"from", from}, {"to", to}, {"size", size}};
+}
+
+std::string binary_curves(const StudyView& study) {
+  const auto trials = study.history.trials();
+  std::vector<std::uint32_t> offsets = {0};
+  std::vector<float> values;
+  std::vector<float> costs;
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  for (const Trial& trial : trials) {
+    Epoch epoch = 0;
+    for (const Measurement& point : trial.curve.points()) {
+      for (++epoch; epoch < point.epoch; ++epoch) {
+        values.push_back(kNone);
+        costs.push_back(kNone);
+      }
+      values.push_back(static_cast<float>(study.history.in_user_units(point.value)));
+      costs.push_back(static_cast<float>(point.cost));
+    }
+    offsets.push_back(static_cast<std::uint32_t>(values.size()));
+  }
+  std::string out = "BCV1";
+  const auto append = [&](const void* data, std::size_t bytes) { out.append(static_cast<const char*>(data), bytes); };
+  const auto count = static_cast<std::uint32_t>(trials.size());
+  const auto seq = static_cast<std::uint64_t>(study.events.size());
+  append(&count, sizeof count);
+  append(&seq, sizeof seq);
+  append(offsets.data(), offsets.size() * sizeof(std::uint32_t));
+  append(values.data(), values.size() * sizeof(float));
+  append(costs.data(), costs.size() * sizeof(float));
+  return out;
+}
+
+Fields curves_record(const StudyView& study) {
+  std::vector<Cell> curves;
+  for (const Trial& trial : study.history.trials()) {
+    std::vector<Cell> values;
+    std::vector<Cell> costs;
+    Epoch epoch = 0;
+    for (const Measurement& point : trial.curve.points()) {
+      for (++epoch; epoch < point.epoch; ++epoch) {
+        values.emplace_back();
+        costs.emplace_back();
+      }
+      values.emplace_back(study.history.in_user_units(point.value));
+      costs.emplace_back(point.cost);
+    }
+    curves.emplace_back(Fields{{"trial", index(trial.id)}, {"values", values}, {"costs", costs}});
+  }
+  return {{"curves", std::move(curves)}};
+}
+
+Fields decisions_page(const StudyView& study, const HttpQuery& query) {
+  DecisionFilter filter;
+  filter.rule = value_of(query, "rule");
+  const std::int64_t trial = integer_in(query, "trial", -1, 0, std::ssize(study.history.trials()) - 1);
+  if (trial >= 0) filter.trial = TrialId{trial};
+  filter.before = integer_in(query, "before", filter.before, 1, std::numeric_limits<EventSeq>::max());
+  filter.limit = static_cast<std::size_t>(integer_in(query, "limit", 100, 1, 2000));
+  const FoundDecisions found = find_decisions(study, filter);
+  const bool more = found.events.size() == filter.limit;
+  return {{"decisions", told(study, found.events)},
+          {"total", found.total},
+          {"next", more ? Cell(found.events.front().seq) : Cell()}};
+}
+
+Fields burndown_record(const StudyView& study, const HttpQuery& query) {
+  const auto most = static_cast<std::size_t>(integer_in(query, "points", 600, 2, 10'000));
+  struct Point {
+    double at = 0.0;
+    Cost total = 0.0;
+    Spending spent = {};
+    bool step = false;  // of the total
+  };
+  std::vector<Point> points;
+  Cost total = study.spec().budget.limit;
+  const std::vector<Charge> charges = ledger(study.events);
+  auto charge = charges.begin();
+  Point now{.at = study.events.empty() ? 0.0 : study.events.front().at, .total = total};
+  if (!study.events.empty()) points.push_back(now);
+  for (const StoredEvent& stored : study.events) {
+    now.at = std::max(now.at, stored.at);  // a clock that was set back
+    now.step = false;
+    if (charge != charges.end() && charge->seq == stored.seq) {
+      now.spent[static_cast<std::size_t>(charge->kind)] += charge->cost;
+      ++charge;
+    } else if (const auto* changed = std::get_if<BudgetChanged>(&stored.event)) {
+      points.push_back(now);
+      now.total = changed->total;
+      now.step = true;
+    } else {
+      continue;
+    }
+    points.push_back(now);
+  }
+  std::vector<Cell> rows;
+  // Everything is monotone in between, so the first and the last of a bucket are its extremes.
+  const double begin = points.empty() ? 0.0 : points.front().at;
+  const double width =
+      points.empty() ? 1.0 : std::max(1e-9, (points.back().at - begin) / (static_cast<double>(most) / 2.0));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto bucket = [&](std::size_t k) { return std::floor((points[k].at - begin) / width); };
+    const bool inner = points.size() > most && i > 0 && i + 1 < points.size() && bucket(i) == bucket(i - 1) &&
+                       bucket(i) == bucket(i + 1) && !points[i].step && !points[i + 1].step;
+    if (inner) continue;
+    rows.emplace_back(
+        Fields{{"at", points[i].at}, {"total", points[i].total}, {"spent", spending_cell(points[i].spent)}});
+  }
+  return {{"points", std::move(rows)}};
+}
+
+Fields incumbent_record(const StudyView& study) {
+  const std::vector<SpentReport> reports = spent_reports(study.spec(), study.events);
+  std::vector<Cell> steps;
+  std::vector<double> values;
+  for (const SpentReport& report : reports) {
+    values.push_back(report.measurement.value);
+    if (!report.improves) continue;
+    steps.emplace_back(Fields{{"spent", report.spent},
+                              {"at", report.at},
+                              {"value", report.best},
+                              {"trial", index(report.trial)},
+                              {"epoch", report.measurement.epoch}});
+  }
+  std::vector<Cell> dots;
+  for (const std::size_t i : thinned(values, kMostDots)) {
+    dots.emplace_back(std::vector<Cell>{reports[i].spent, reports[i].measurement.value, index(reports[i].trial)});
+  }
+  return {{"steps", std::move(steps)}, {"dots", std::move(dots)}, {"reports", reports.size()}};
+}
+
+Fields timeline_record(const StudyView& study) {
+  struct Bar {
+    TrialId trial{};
+    Epoch until = 0;
+    double begin = 0.0;
+    std::optional<double> end = {};
+    double start_up = 0.0;
+    double grace = 0.0;
+    std::string_view how = "running";
+  };
+  const BudgetSpec& budget = study.spec().budget;
+  const auto seconds = [&](Cost cost) { return budget.meter == Meter::accrued ? budget.to_seconds(cost) : 0.0; };
+  std::vector<Bar> bars;
+  std::map<TrialId, std::size_t> last;
+  const auto open = [&](TrialId trial, Epoch until, double at) {
+    last[trial] = bars.size();
+    bars.push_back({.trial = trial, .until = until, .begin = at});
+  };
+  const auto close = [&](TrialId trial, double at, std::string_view how) {
+    const auto found = last.find(trial);
+    if (found == last.end() || bars[found->second].end) return;
+    bars[found->second].end = at;
+    bars[found->second].how = how;
+  };
+  for (const StoredEvent& stored : study.events) {
+    const double at = stored.at;
+    std::visit(Match{[&](const TrialStarted& e) { open(e.trial, e.until, at); },
+                     [&](const TrialResumed& e) { open(e.trial, e.until, at); },
+                     [&](const TrialStopped& e) { close(e.trial, at, "stopped"); },
+                     [&](const Measured& e) {
+                       const auto found = last.find(e.trial);
+                       if (found == last.end() || bars[found->second].how != "interrupted") return;
+                       open(e.trial, bars[found->second].until, at - seconds(e.measurement.cost));
+                     },
+                     [&](const SegmentDone& e) { close(e.trial, at, "done"); },
+                     [&](const ProgramEnded& e) { close(e.trial, at, "ended"); },
+                     [&](const TrialFailed& e) { close(e.trial, at, "failed"); },
+                     [&](const Interrupted& e) { close(e.trial, at, "interrupted"); },
+                     [&](const Overhead& e) {
+                       const auto found = last.find(e.trial);
+                       if (found == last.end()) return;
+                       if (e.kind == OverheadKind::start_up) bars[found->second].start_up += seconds(e.cost);
+                       if (e.kind == OverheadKind::grace) bars[found->second].grace += seconds(e.cost);
+                     },
+                     [](const auto&) {}},
+               stored.event);
+  }
+  std::vector<double> free_from;  // of each worker
+  std::vector<Cell> rows;
+  for (const Bar& bar : bars) {
+    const double end = bar.end.value_or(std::numeric_limits<double>::infinity());
+    // A decision is written a moment before the end of what made room for it.
+    std::size_t lane = 0;
+    while (lane < free_from.size() && free_from[lane] > bar.begin + 0.05) ++lane;
+    if (lane == free_from.size()) free_from.push_back(0.0);
+    free_from[lane] = end;
+    rows.emplace_back(Fields{{"trial", index(bar.trial)},
+                             {"until", bar.until},
+                             {"begin", bar.begin},
+                             {"end", bar.end ? Cell(*bar.end) : Cell()},
+                             {"start_up", bar.start_up},
+                             {"grace", bar.grace},
+                             {"how", bar.how},
+                             {"lane", lane}});
+  }
+  return {{"bars", std::move(rows)}, {"workers", study.spec().workers}};
+}
+
+Fields calibration_record(const StudyView& study) {
+  std::vector<Cell> forecasts;
+  for (const ForecastOutcome& outcome : forecast_outcomes(study.history, study.events)) {
+    if (!outcome.value_error && !outcome.cost_error) continue;
+    forecasts.emplace_back(Fields{{"seq", outcome.seq},
+                                  {"at", outcome.at},
+                                  {"trial", index(outcome.trial)},
+                                  {"error", outcome.value_error ? Cell(*outcome.value_error) : Cell()},
+                                  {"cost_error", outcome.cost_error ? Cell(*outcome.cost_error) : Cell()}});
+  }
+  return {{"table", list_of(calibration_table(study))}, {"forecasts", std::move(forecasts)}};
+}
+
+}  // namespace bapi

@@ -1,0 +1,252 @@
+#include "bapi/dashboard/api.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "bapi/base/error.h"
+#include "bapi/base/split.h"
+#include "bapi/control/requests.h"
+#include "bapi/dashboard/answers.h"
+#include "bapi/dashboard/page.h"
+#include "bapi/dashboard/stream.h"
+#include "bapi/studies/study_insight.h"
+#include "bapi/studies/write_request.h"
+
+namespace bapi {
+namespace {
+
+constexpr std::chrono::seconds kPatience{4};  // for a study that is still being read
+constexpr std::chrono::milliseconds kFresh{50};
+constexpr int kMostStreams = 16;
+
+std::string text_of(const Cell& cell) { return cell.dump(-1, ' ', false, Cell::error_handler_t::replace); }
+
+HttpAnswer no_such_path() { return http_error(404, "there is no such path", "docs/dashboard.md lists the paths"); }
+
+// A record that is of event `seq`: whoever has it already is told so.
+HttpAnswer record_answer(const HttpRequest& request, Fields record, EventSeq seq, const std::string& version = {}) {
+  const std::string etag = fmt::format("\"{}{}{}\"", seq, version.empty() ? "" : "-", version);
+  if (request.header("if-none-match") == etag) return {.status = 304, .headers = {{"ETag", etag}}};
+  const bool there = std::any_of(record.begin(), record.end(), [](const auto& field) { return field.first == "seq"; });
+  if (!there) record.emplace_back("seq", seq);
+  return {.body = text_of(record) + "\n", .headers = {{"ETag", etag}}};
+}
+
+std::optional<std::int64_t> number_in(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// "1,2,7"
+std::set<TrialId> trials_in(std::string_view text, std::int64_t trials) {
+  std::set<TrialId> wanted;
+  if (text.empty()) return wanted;
+  for (const std::string& part : split(text, ',')) {
+    const auto number = number_in(part);
+    require(number && *number >= 0 && *number < trials,
+            fmt::format("trials: expected numbers from 0 to {}, separated by commas", trials - 1));
+    if (wanted.size() < 12) wanted.insert(TrialId{*number});
+  }
+  return wanted;
+}
+
+// The body of a request; a total may be written as people write it ("2h", "+30m").
+StudyRequest request_of(const std::string& body, const StudyView& view) {
+  Cell json = Cell::parse(body, nullptr, false);
+  require(json.is_object(), "the body is no JSON object");
+  if (json.contains("total") && json["total"].is_string()) {
+    json["total"] = parse_total(json["total"].get<std::string>(), view);
+  }
+  return decode_request(text_of(json));
+}
+
+HttpAnswer secured(HttpAnswer answer) {
+  for (auto& header : security_headers()) answer.headers.push_back(std::move(header));
+  return answer;
+}
+
+Cell loading_entry(const LiveStudy& study) {
+  const std::string trouble = study.trouble();
+  return Fields{{"id", study.id()},
+                {"name", study.dir().root().stem().string()},
+                {"state", trouble.empty() ? "loading" : "unreadable"},
+                {"error", trouble.empty() ? Cell() : Cell(trouble)}};
+}
+
+}  // namespace
+
+HttpAnswer Api::answer(const HttpRequest& request) {
+  HttpAnswer answer;
+  try {
+    answer = route(request);
+  } catch (const InvalidInput& error) {
+    answer = http_error(400, error.what());
+  } catch (const StoreError& error) {
+    answer = http_error(503, error.what());
+  }
+  return secured(std::move(answer));
+}
+
+std::optional<HttpAnswer> Api::refuse(const HttpRequest& request) const {
+  std::optional<HttpAnswer> refused = refusal(request, rules_);
+  if (refused) refused = secured(std::move(*refused));
+  return refused;
+}
+
+HttpAnswer Api::route(const HttpRequest& request) {
+  if (!request.path.starts_with("/api/")) return page_file(request.path);
+  const std::vector<std::string> path = split(std::string_view(request.path).substr(1), '/');
+  if (path.size() < 3 || path[1] != "v1") return no_such_path();
+  if (path[2] == "login" && path.size() == 3) {
+    return request.method == "POST" ? log_in(request) : http_error(405, "expected POST");
+  }
+  if (path[2] == "stream" && path.size() == 3) return stream(request);
+  if (path[2] != "studies") return no_such_path();
+  catalogue_.look();
+  if (path.size() == 3) return studies();
+  const std::shared_ptr<LiveStudy> study = catalogue_.find(path[3]);
+  if (!study) return http_error(404, "there is no such study", "GET /api/v1/studies lists them");
+  if (!study->wait_until_read(kPatience)) return http_error(503, "the study is still being read", "ask again");
+  study->follow(kFresh);
+  return of_study(study, {path.begin() + 4, path.end()}, request);
+}
+
+HttpAnswer Api::log_in(const HttpRequest& request) const {
+  const Cell body = Cell::parse(request.body, nullptr, false);
+  const bool given = body.is_object() && body.contains("token") && body["token"].is_string();
+  if (!rules_.token.empty() && (!given || !is_token(body["token"].get<std::string>(), rules_))) {
+    return http_error(401, "the token is wrong", "open the address that bapi dashboard has printed");
+  }
+  return {.body = "{}\n",
+          .headers = {{"Set-Cookie",
+                       fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/", cookie_name(rules_), rules_.token)}}};
+}
+
+HttpAnswer Api::studies() {
+  std::vector<Cell> list;
+  for (const std::shared_ptr<LiveStudy>& study : catalogue_.studies()) {
+    if (!study->is_read()) {
+      list.push_back(loading_entry(*study));
+      continue;
+    }
+    study->follow(kFresh);
+    if (!study->trouble().empty()) {
+      list.push_back(loading_entry(*study));
+      continue;
+    }
+    Fields entry = study->read([](const StudyView& view) { return list_entry(view); });
+    entry.emplace_back("id", study->id());
+    entry.emplace_back("error", Cell());
+    list.emplace_back(std::move(entry));
+  }
+  return {.body = text_of(Fields{{"studies", std::move(list)},
+                                 {"searched", catalogue_.searched()},
+                                 {"read_only", rules_.read_only},
+                                 {"now", clock_.calendar()}}) +
+                  "\n"};
+}
+
+HttpAnswer Api::insight(const std::shared_ptr<LiveStudy>& study, const std::string& what, const HttpRequest& request) {
+  const auto [last, trials] = study->read(
+      [](const StudyView& view) { return std::pair(std::ssize(view.events), std::ssize(view.history.trials())); });
+  const std::set<TrialId> wanted = trials_in(request.parameter("trials"), trials);
+  const std::shared_ptr<const InsightRecord> record = planner_.ask(study, wanted);
+  if (!record) return {.status = 202, .body = text_of(Fields{{"as_of", Cell()}, {"seq", last}}) + "\n"};
+  const Cell& answer = what == "plan"       ? record->plan
+                       : what == "what-if"  ? record->what_if
+                       : what == "forecast" ? record->forecast
+                                            : record->certificate;
+  const Fields fields = {{"as_of", record->as_of},
+                         {"seq", last},
+                         {"computed_at", record->computed_at},
+                         {"trouble", record->trouble.empty() ? Cell() : Cell(record->trouble)},
+                         {"answer", answer}};
+  HttpAnswer out{.body = text_of(fields) + "\n"};
+  out.status = record->as_of == last ? 200 : 202;
+  return out;
+}
+
+HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
+                         const std::vector<std::string>& path,
+                         const HttpRequest& request) {
+  const std::string what = path.empty() ? "" : path[0];
+  if (what == "requests" && path.size() == 1) {
+    return request.method == "POST" ? take_request(study, request) : http_error(405, "expected POST");
+  }
+  if (request.method == "POST") return no_such_path();
+  if (what == "requests" && path.size() == 2 && RequestBox::is_id(path[1])) {
+    const RequestBox::Answer answer = RequestBox(study->dir().root()).answer(path[1]);
+    return {.body = text_of(Fields{{"state", word(answer.standing)},
+                                   {"reason", answer.reason.empty() ? Cell() : Cell(answer.reason)}}) +
+                    "\n"};
+  }
+  if (path.size() == 1 && (what == "plan" || what == "what-if" || what == "forecast" || what == "certificate")) {
+    return insight(study, what, request);
+  }
+  const std::optional<StudyLock::Holder> holder = study->holder();
+  return study->read([&](const StudyView& view) -> HttpAnswer {
+    const EventSeq seq = std::ssize(view.events);
+    const auto record = [&](Fields fields) { return record_answer(request, std::move(fields), seq); };
+    if (path.empty())
+      return record_answer(
+          request, overview_record(view, holder, clock_.calendar()), seq, holder ? std::to_string(holder->pid) : "");
+    if (path.size() == 1) {
+      if (what == "trials") return record(trials_page(view, request.query));
+      if (what == "decisions") return record(decisions_page(view, request.query));
+      if (what == "burndown") return record(burndown_record(view, request.query));
+      if (what == "incumbent") return record(incumbent_record(view));
+      if (what == "timeline") return record(timeline_record(view));
+      if (what == "calibration") return record(calibration_record(view));
+      if (what == "curves") {
+        if (request.header("accept").find("json") != std::string_view::npos) return record(curves_record(view));
+        return {.type = "application/octet-stream", .body = binary_curves(view)};
+      }
+    }
+    if (what == "trials" && path.size() <= 3) {
+      const auto number = number_in(path[1]);
+      if (!number || *number < 0 || *number >= std::ssize(view.history.trials())) {
+        return http_error(404, "there is no such trial", "GET trials lists them");
+      }
+      const Trial& trial = view.history.trial(TrialId{*number});
+      if (path.size() == 2) return record(trial_page(view, trial));
+      if (path[2] == "log") {
+        return {.body = text_of(log_page(view, trial, request.query)) + "\n"};
+      }
+    }
+    return no_such_path();
+  });
+}
+
+// What the page asks of a study: left for its controller, which decides. Without one, what may be written is written.
+HttpAnswer Api::take_request(const std::shared_ptr<LiveStudy>& study, const HttpRequest& request) const {
+  const StudyRequest asked = study->read([&](const StudyView& view) { return request_of(request.body, view); });
+  const RequestBox box(study->dir().root());
+  if (study->holder()) {
+    return {.status = 202, .body = text_of(Fields{{"request", box.post(asked, clock_.calendar())}}) + "\n"};
+  }
+  if (asked.action != RequestAction::budget && asked.action != RequestAction::note) {
+    return http_error(409, "no controller runs this study", "only budget and note can be changed now");
+  }
+  if (const auto refused = write_request(study->dir(), asked, clock_.calendar())) return http_error(409, *refused);
+  study->follow();
+  return {.status = 202, .body = text_of(Fields{{"request", "0"}}) + "\n"};
+}
+
+HttpAnswer Api::stream(const HttpRequest& request) {
+  if (streams_.load() >= kMostStreams) {
+    return http_error(503, "too many pages follow this dashboard", "ask every two seconds instead");
+  }
+  // Released with the last copy of the function, however the connection ends.
+  const std::shared_ptr<void> place(static_cast<void*>(&streams_), [this](void*) { --streams_; });
+  ++streams_;
+  const auto state = std::make_shared<EventStream>(catalogue_, planner_, clock_, cursors_of(request));
+  HttpAnswer answer{.type = "text/event-stream"};
+  answer.stream = [this, state, place](const HttpWrite& write) { return state->step(write, ending_.load()); };
+  return answer;
+}
+
+}  // namespace bapi

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+namespace bapi {
+
+// The contents of a file of src/bapi/dashboard/assets, as the build has found it. LogicError if there is none.
+std::string_view dashboard_asset(std::string_view name);
+
+}  // namespace bapi

@@ -1,0 +1,512 @@
+// Charts on canvas: one for the data, one for what follows the pointer. A chart is built from a description, so that the
+// same data make the picture, its caption, its table and its CSV.
+import {el, fill, num, duration, clock, csv, save, table, shown} from './base.js';
+import {param, setParam, selected, pins} from './data.js';
+
+const MARGIN = {left: 56, right: 14, top: 10, bottom: 36};
+const SLICE = 12;  // milliseconds of drawing at a time
+
+let palette = {};
+export function readColours() {
+  const style = getComputedStyle(document.documentElement);
+  palette = {};
+  for (const name of ['paper', 'ink', 'quiet', 'line', 'blue', 'orange', 'green', 'vermilion', 'grey', 'sky', 'purple', 'yellow', 'select']) {
+    palette[name] = style.getPropertyValue('--' + name).trim();
+  }
+}
+export const colour = (name) => palette[name] || name;
+
+export const STATE_COLOUR = {running: 'blue', interrupted: 'orange', paused: 'orange', completed: 'green', stopped: 'grey', failed: 'vermilion'};
+
+// ---- Scales
+
+function steps(low, high, count) {
+  const raw = (high - low) / Math.max(1, count), power = Math.pow(10, Math.floor(Math.log10(raw)));
+  const step = power * ([1, 2, 5, 10].find((m) => m * power >= raw * 0.999) || 10);
+  const out = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; ++i) out.push(Math.abs(i * step) < step * 1e-9 ? 0 : i * step);
+  return out;
+}
+
+function timeSteps(low, high, count) {
+  const nice = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800];
+  const step = nice.find((s) => (high - low) / s <= count) || nice.at(-1);
+  if ((high - low) / count < 1) return steps(low, high, count);
+  const out = [];
+  for (let t = Math.ceil(low / step) * step; t <= high; t += step) out.push(t);
+  return out;
+}
+
+function logSteps(low, high) {
+  const out = [];
+  const wide = Math.log10(high / low) > 2.5;
+  for (let p = Math.floor(Math.log10(low)); p <= Math.ceil(Math.log10(high)); ++p) {
+    for (const m of wide ? [1] : [1, 2, 5]) {
+      const v = m * Math.pow(10, p);
+      if (v >= low * 0.999 && v <= high * 1.001) out.push(v);
+    }
+  }
+  return out.length > 1 ? out : steps(low, high, 4);
+}
+
+// From numbers to pixels and back: "linear", "log", "time" (linear, with times as ticks) or "category".
+export function scaleOf(axis, low, high, from, to) {
+  const log = axis.scale === 'log' && low > 0;
+  const f = log ? Math.log : (v) => v, a = f(low), b = f(high) === a ? a + 1e-9 : f(high);
+  const scale = (v) => from + (to - from) * (f(v) - a) / (b - a);
+  scale.back = (p) => { const t = a + (b - a) * (p - from) / (to - from); return log ? Math.exp(t) : t; };
+  scale.low = low;
+  scale.high = high;
+  scale.ticks = (count) => axis.scale === 'category' ? axis.names.map((n, i) => i).filter((i) => i >= Math.min(low, high) && i <= Math.max(low, high))
+      : log ? logSteps(low, high) : axis.scale === 'time' ? timeSteps(low, high, count) : steps(low, high, count);
+  scale.format = axis.format || (axis.scale === 'category' ? (i) => axis.names[i] : axis.scale === 'time' ? clock : axis.unit === 's' ? duration : num);
+  return scale;
+}
+
+// Where the bulk of the values lies, and how many are outside.
+function bulk(values) {
+  const sorted = Float64Array.from(values.filter((v) => isFinite(v))).sort();
+  if (!sorted.length) return {low: 0, high: 1, cut: 0};
+  const at = (p) => sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))];
+  const q1 = at(0.05), q3 = at(0.95), reach = 1.0 * (q3 - q1) || Math.abs(q1) * 0.05 || 0.5;
+  const low = Math.max(sorted[0], q1 - reach), high = Math.min(sorted.at(-1), q3 + reach);
+  return {low, high, cut: sorted.filter((v) => v < low || v > high).length};
+}
+
+// ---- Patterns: kinds of spending differ by more than colour
+
+const patterns = new Map();
+export function hatch(ctx, name, kind) {
+  const key = colour(name) + kind;
+  if (!patterns.has(key)) {
+    const tile = document.createElement('canvas');
+    tile.width = tile.height = 8;
+    const t = tile.getContext('2d');
+    t.strokeStyle = t.fillStyle = colour(name);
+    t.lineWidth = 1.5;
+    t.globalAlpha = 0.35;
+    t.fillRect(0, 0, 8, 8);
+    t.globalAlpha = 1;
+    t.beginPath();
+    if (kind % 4 === 1) { t.moveTo(0, 8); t.lineTo(8, 0); }
+    if (kind % 4 === 2) { t.moveTo(0, 0); t.lineTo(8, 8); }
+    if (kind % 4 === 3) { t.moveTo(0, 4); t.lineTo(8, 4); }
+    if (kind % 4 === 0) { t.moveTo(4, 0); t.lineTo(4, 8); }
+    t.stroke();
+    patterns.set(key, ctx.createPattern(tile, 'repeat'));
+  }
+  return patterns.get(key);
+}
+
+export function sign(ctx, shape, x, y, r) {
+  ctx.beginPath();
+  if (shape === 'square') ctx.rect(x - r, y - r, 2 * r, 2 * r);
+  else if (shape === 'triangle') { ctx.moveTo(x, y - r); ctx.lineTo(x + r, y + r); ctx.lineTo(x - r, y + r); ctx.closePath(); }
+  else if (shape === 'cross') { ctx.moveTo(x - r, y - r); ctx.lineTo(x + r, y + r); ctx.moveTo(x + r, y - r); ctx.lineTo(x - r, y + r); ctx.lineWidth = 2; ctx.stroke(); return; }
+  else ctx.arc(x, y, r, 0, 7);
+  if (shape === 'ring') { ctx.lineWidth = 1.5; ctx.stroke(); } else ctx.fill();
+}
+export const STATE_SHAPE = {running: 'dot', interrupted: 'ring', paused: 'ring', completed: 'square', stopped: 'cross', failed: 'triangle'};
+
+// ---- Marks: each draws itself on (ctx, x, y), and says how far it reaches
+
+function path(ctx, xs, ys, x, y, step) {
+  let pen = false;
+  ctx.beginPath();
+  for (let i = 0; i < xs.length; ++i) {
+    if (!isFinite(ys[i])) { pen = false; continue; }
+    const px = x(xs[i]), py = y(ys[i]);
+    if (pen && step) ctx.lineTo(px, y(ys[i - 1]));
+    if (pen) ctx.lineTo(px, py); else ctx.moveTo(px, py);
+    pen = true;
+  }
+}
+
+const draw = {
+  line(ctx, m, x, y) {
+    path(ctx, m.xs, m.ys, x, y, m.step);
+    ctx.strokeStyle = colour(m.colour);
+    ctx.lineWidth = m.width || 1.5;
+    ctx.globalAlpha = m.alpha || 1;
+    ctx.setLineDash(m.dash || []);
+    ctx.stroke();
+  },
+  area(ctx, m, x, y) {
+    ctx.beginPath();
+    m.xs.forEach((v, i) => {
+      if (i && m.step) ctx.lineTo(x(v), y(m.high[i - 1]));
+      ctx.lineTo(x(v), y(m.high[i]));
+    });
+    for (let i = m.xs.length - 1; i >= 0; --i) {
+      ctx.lineTo(x(m.xs[i]), y(m.low[i]));
+      if (i && m.step) ctx.lineTo(x(m.xs[i]), y(m.low[i - 1]));
+    }
+    ctx.closePath();
+    ctx.globalAlpha = m.alpha || 0.2;
+    ctx.fillStyle = m.hatch ? hatch(ctx, m.colour, m.hatch) : colour(m.colour);
+    ctx.fill();
+  },
+  dots(ctx, m, x, y) {
+    ctx.globalAlpha = m.alpha || 1;
+    for (let i = 0; i < m.xs.length; ++i) {
+      if (!isFinite(m.ys[i])) continue;
+      ctx.fillStyle = ctx.strokeStyle = colour(m.colours ? m.colours[i] : m.colour);
+      sign(ctx, m.shapes ? m.shapes[i] : m.shape || 'dot', x(m.xs[i]), y(m.ys[i]), m.size || 3.5);
+    }
+  },
+  whiskers(ctx, m, x, y) {
+    ctx.strokeStyle = colour(m.colour);
+    ctx.globalAlpha = m.alpha || 0.6;
+    ctx.lineWidth = m.width || 1.5;
+    ctx.beginPath();
+    m.xs.forEach((v, i) => {
+      if (m.across) { ctx.moveTo(x(m.low[i]), y(m.ys[i])); ctx.lineTo(x(m.high[i]), y(m.ys[i])); } else { ctx.moveTo(x(v), y(m.low[i])); ctx.lineTo(x(v), y(m.high[i])); }
+    });
+    ctx.stroke();
+  },
+  bars(ctx, m, x, y) {
+    m.bars.forEach((b) => {
+      ctx.globalAlpha = b.alpha || 1;
+      ctx.fillStyle = b.hatch ? hatch(ctx, b.colour, b.hatch) : colour(b.colour);
+      const left = Math.min(x(b.x0), x(b.x1)), top = Math.min(y(b.y0), y(b.y1));
+      ctx.fillRect(left, top, Math.max(1.5, Math.abs(x(b.x1) - x(b.x0))), Math.abs(y(b.y1) - y(b.y0)));
+    });
+  },
+  rule(ctx, m, x, y, box) {
+    ctx.strokeStyle = colour(m.colour || 'quiet');
+    ctx.lineWidth = m.width || 1;
+    ctx.setLineDash(m.dash || [4, 3]);
+    ctx.beginPath();
+    if (m.x !== undefined) { ctx.moveTo(x(m.x), box.top); ctx.lineTo(x(m.x), box.bottom); } else { ctx.moveTo(box.left, y(m.y)); ctx.lineTo(box.right, y(m.y)); }
+    ctx.stroke();
+    if (!m.label) return;
+    ctx.fillStyle = colour('ink');
+    ctx.font = '12px system-ui, sans-serif';
+    if (m.x !== undefined) {
+      const right = x(m.x) > box.right - 60;
+      ctx.textAlign = right ? 'right' : 'left';
+      ctx.fillText(m.label, x(m.x) + (right ? -4 : 4), box.top + 10 + (m.down || 0));
+    } else { ctx.textAlign = 'right'; ctx.fillText(m.label, box.right - 4, y(m.y) - 4); }
+  },
+  text(ctx, m, x, y) {
+    ctx.fillStyle = colour(m.colour || 'ink');
+    ctx.font = '12px system-ui, sans-serif';
+    ctx.textAlign = m.align || 'left';
+    ctx.fillText(m.text, x(m.x) + (m.dx || 4), y(m.y) + (m.dy ?? 4));
+  },
+};
+
+function reach(m, axis) {
+  if (m.off) return [];
+  if (m.type === 'curves') return axis === 'x' ? m.xReach : [];
+  if (m.type === 'bars') return m.bars.flatMap((b) => (axis === 'x' ? [b.x0, b.x1] : [b.y0, b.y1]));
+  if (m.type === 'rule') return m.fit && m[axis] !== undefined ? [m[axis]] : [];
+  if (m.type === 'text') return [];
+  if (m.across ? axis === 'x' : axis === 'y') return [...(m.low || []), ...(m.high || []), ...((m.across ? m.xs : m.ys) || [])];
+  return [...((axis === 'x' ? m.xs : m.ys) || [])];
+}
+
+// ---- The figure
+
+export class Chart {
+  // `build` gives {x, y, marks, points, caption, table: {head, rows}, pick}, or {empty: "what it waits for"}.
+  constructor(id, title, build, options = {}) {
+    Object.assign(this, {id, title, build, options, hovered: -1, spec: {empty: ''}, job: 0});
+    this.data = el('canvas', {'aria-hidden': 'true'});
+    this.over = el('canvas', {'aria-hidden': 'true'});
+    this.plot = el('div', {class: 'plot' + (options.small ? ' small' : ''), tabindex: '0', role: 'img', 'aria-label': title}, this.data, this.over);
+    this.empty = el('p', {class: 'wait'});
+    this.reading = el('output', {class: 'reading'});
+    this.caption = el('figcaption', {});
+    this.tableBox = el('div', {class: 'tablebox', hidden: true, tabindex: '0', role: 'region', 'aria-label': 'Table: ' + title});
+    this.buttons = el('span', {class: 'tools'},
+        options.logAxis ? el('button', {type: 'button', class: 'small', onclick: () => this.toggleLog(), 'aria-label': 'Logarithmic axis: ' + title}, 'log') : null,
+        el('button', {type: 'button', class: 'small', onclick: () => this.toggleTable(), 'aria-label': 'Table: ' + title}, 'table'),
+        el('button', {type: 'button', class: 'small', onclick: () => this.saveCsv(), 'aria-label': 'CSV: ' + title}, 'CSV'),
+        el('button', {type: 'button', class: 'small', onclick: () => this.savePng(), 'aria-label': 'PNG: ' + title}, 'PNG'));
+    this.node = el('figure', {class: 'chart', id: 'chart-' + id}, el('div', {class: 'bar'}, el('h2', {}, title), this.buttons), options.above || null, this.plot, this.empty, this.reading, options.below || null, this.caption, this.tableBox);
+    this.node.chart = this;
+    this.listen();
+    this.observer = new ResizeObserver(() => this.redraw());
+    this.observer.observe(this.plot);
+  }
+
+  update() {
+    this.spec = this.build();
+    this.zoomed = null;
+    const z = (param('z.' + this.id) || '').split(',').map(Number);
+    if (z.length === 4 && z.every(isFinite)) this.zoomed = z;
+    const nothing = this.spec.empty !== undefined;
+    this.plot.hidden = nothing;
+    this.buttons.hidden = nothing;
+    fill(this.empty, this.spec.empty || '');
+    this.empty.hidden = !nothing;
+    if (nothing) return fill(this.caption, '');
+    this.plot.setAttribute('aria-label', this.title + ': ' + this.spec.caption);
+    if (!this.tableBox.hidden) this.fillTable();
+    this.redraw();
+  }
+
+  axis(name) {
+    const axis = {...this.spec[name]};
+    const log = param('log.' + this.id);
+    if (name === (this.options.logAxis || 'y') && log !== null) axis.scale = log === '1' ? 'log' : 'linear';
+    return axis;
+  }
+
+  domains() {
+    const out = {cut: 0};
+    for (const name of ['x', 'y']) {
+      const axis = this.axis(name);
+      const values = this.spec.marks.flatMap((m) => reach(m, name)).filter((v) => v !== null && isFinite(v) && (axis.scale !== 'log' || v > 0));
+      let low = Infinity, high = -Infinity;
+      for (const v of values) { if (v < low) low = v; if (v > high) high = v; }
+      if (name === 'y' && this.spec.sample) {
+        const b = bulk(this.spec.sample);
+        out.cut = b.cut;
+        low = Math.min(low, b.low);
+        high = Math.max(high, b.high);
+      }
+      if (axis.low !== undefined) low = axis.low;
+      if (axis.high !== undefined) high = axis.high;
+      if (!isFinite(low)) { low = 0; high = 1; }
+      if (low === high) { const d = Math.abs(low) * 0.1 || 0.5; low -= d; high += d; }
+      const pad = axis.tight ? 0 : 0.04 * (high - low);
+      out[name] = axis.scale === 'log' && low > 0 ? [low / 1.08, high * 1.08] : [axis.low !== undefined ? low : low - pad, axis.high !== undefined ? high : high + pad];
+    }
+    if (this.zoomed) { out.x = this.zoomed.slice(0, 2); out.y = this.zoomed.slice(2); }
+    return out;
+  }
+
+  size() {
+    const width = this.plot.clientWidth, height = this.plot.clientHeight, ratio = window.devicePixelRatio || 1;
+    for (const canvas of [this.data, this.over]) {
+      if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+        canvas.width = Math.round(width * ratio);
+        canvas.height = Math.round(height * ratio);
+      }
+      canvas.getContext('2d').setTransform(ratio, 0, 0, ratio, 0, 0);
+    }
+    return {width, height};
+  }
+
+  redraw() {
+    if (this.spec.empty !== undefined || !this.plot.clientWidth) return;
+    const {width, height} = this.size(), left = this.spec.left || MARGIN.left;
+    this.box = {left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom};
+    const domain = this.domains(), ctx = this.data.getContext('2d');
+    this.x = scaleOf(this.axis('x'), ...domain.x, this.box.left, this.box.right);
+    this.y = scaleOf(this.axis('y'), ...domain.y, this.box.bottom, this.box.top);
+    const cut = domain.cut && !this.zoomed ? ' ' + domain.cut + (domain.cut === 1 ? ' value lies' : ' values lie') + ' outside the frame.' : '';
+    fill(this.caption, shown(this.spec.caption) + cut, this.zoomed ? ' Zoomed; double click or 0 shows all.' : '');
+    ctx.clearRect(0, 0, width, height);
+    this.axes(ctx, width, height);
+    ++this.job;
+    this.marks(ctx, this.spec.marks.slice(), this.job);
+    this.drawOver();
+  }
+
+  axes(ctx, width, height) {
+    const {x, y, box} = this;
+    ctx.font = '12px system-ui, sans-serif';
+    ctx.lineWidth = 1;
+    ctx.strokeStyle = colour('line');
+    ctx.fillStyle = colour('quiet');
+    ctx.textBaseline = 'alphabetic';
+    ctx.textAlign = 'right';
+    for (const t of y.ticks(Math.max(2, (box.bottom - box.top) / 42))) {
+      const py = Math.round(y(t)) + 0.5;
+      if (py < box.top - 1 || py > box.bottom + 1) continue;
+      ctx.beginPath();
+      ctx.moveTo(box.left, py);
+      ctx.lineTo(box.right, py);
+      ctx.stroke();
+      ctx.fillText(y.format(t), box.left - 6, py + 4);
+    }
+    ctx.textAlign = 'center';
+    let last = -Infinity;
+    for (const t of x.ticks(Math.max(2, (box.right - box.left) / 80))) {
+      const px = x(t), label = x.format(t), half = ctx.measureText(label).width / 2;
+      if (px < box.left - 1 || px > box.right + 1 || px - half < last + 6) continue;
+      ctx.beginPath();
+      ctx.moveTo(Math.round(px) + 0.5, box.bottom);
+      ctx.lineTo(Math.round(px) + 0.5, box.bottom + 4);
+      ctx.stroke();
+      ctx.fillText(label, Math.min(px, width - half - 2), box.bottom + 16);
+      last = px + half;
+    }
+    ctx.fillText(this.spec.x.label || '', (box.left + box.right) / 2, height - 4);
+    ctx.textAlign = 'left';
+    if (this.spec.y.label) ctx.fillText(this.spec.y.label, box.left + 4, box.top + 8);
+  }
+
+  // Mark by mark; many curves in slices, so that the page stays awake.
+  marks(ctx, list, job) {
+    const begin = performance.now();
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(this.box.left, this.box.top - 2, this.box.right - this.box.left, this.box.bottom - this.box.top + 4);
+    ctx.clip();
+    while (list.length) {
+      const m = list[0];
+      if (m.type === 'curves') {
+        m.next = m.job === job ? m.next : 0;
+        m.job = job;
+        while (m.next < m.order.length && performance.now() - begin < SLICE) for (let k = 0; k < 20 && m.next < m.order.length; ++k) this.curve(ctx, m, m.order[m.next++]);
+        if (m.next < m.order.length) break;
+      } else {
+        draw[m.type](ctx, m, this.x, this.y, this.box);
+        ctx.globalAlpha = 1;
+        ctx.setLineDash([]);
+      }
+      list.shift();
+    }
+    ctx.restore();
+    this.done = !list.length;
+    if (list.length) requestAnimationFrame(() => { if (job === this.job) this.marks(ctx, list, job); });
+  }
+
+  curve(ctx, m, i) {
+    const ys = m.curves[i].values, xs = m.xs ? m.xs(i) : null, x = this.x, y = this.y;
+    if (!ys.length) return;
+    ctx.strokeStyle = colour(m.colourOf(i));
+    ctx.globalAlpha = m.alpha;
+    ctx.lineWidth = 1;
+    let pen = false;
+    ctx.beginPath();
+    for (let k = 0; k < ys.length; ++k) {
+      const v = ys[k];
+      if (v !== v) { pen = false; continue; }
+      const px = x(xs ? xs[k] : k + 1), py = y(v);
+      if (pen) ctx.lineTo(px, py); else ctx.moveTo(px, py);
+      pen = true;
+    }
+    ctx.stroke();
+    if (ys.length === 1) { ctx.fillStyle = ctx.strokeStyle; ctx.fillRect(x(xs ? xs[0] : 1) - 1.5, y(ys[0]) - 1.5, 3, 3); }
+    ctx.globalAlpha = 1;
+  }
+
+  drawOver() {
+    const ctx = this.over.getContext('2d'), {x, y} = this;
+    if (!x) return;
+    ctx.clearRect(0, 0, this.over.width, this.over.height);
+    const points = this.spec.points || [];
+    const chosen = selected();
+    for (const p of points) {
+      if (p.key === undefined || (p.key !== chosen && !pins().includes(p.key))) continue;
+      ctx.strokeStyle = colour(p.key === chosen ? 'select' : 'ink');
+      ctx.lineWidth = 2;
+      ctx.beginPath();
+      ctx.arc(x(p.x), y(p.y), 6, 0, 7);
+      ctx.stroke();
+    }
+    const p = this.spec.at ? this.spot : points[this.hovered];
+    if (p) {
+      ctx.fillStyle = ctx.strokeStyle = colour('ink');
+      sign(ctx, 'ring', x(p.x), y(p.y), 5);
+      ctx.globalAlpha = 0.4;
+      ctx.fillRect(x(p.x), this.box.top, 1, this.box.bottom - this.box.top);
+      ctx.globalAlpha = 1;
+    }
+    if (this.drag) {
+      ctx.strokeStyle = colour('select');
+      ctx.strokeRect(this.drag[0], this.drag[1], this.drag[2] - this.drag[0], this.drag[3] - this.drag[1]);
+    }
+    fill(this.reading, p ? shown(p.label) : '\u00a0');
+  }
+
+  nearest(px, py) {
+    if (this.spec.at) { this.spot = this.spec.at(this.x, this.y, px, py); return; }
+    let best = -1, least = 40 * 40;
+    (this.spec.points || []).forEach((p, i) => {
+      const d = (this.x(p.x) - px) ** 2 + (this.y(p.y) - py) ** 2;
+      if (d < least) { least = d; best = i; }
+    });
+    this.hovered = best;
+  }
+
+  listen() {
+    const at = (e) => { const r = this.plot.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };
+    let from = null;
+    this.plot.addEventListener('pointermove', (e) => {
+      if (!this.x) return;
+      const [px, py] = at(e);
+      if (from && Math.hypot(px - from[0], py - from[1]) > 6) this.drag = [from[0], from[1], px, py];
+      this.nearest(px, py);
+      this.drawOver();
+    });
+    this.plot.addEventListener('pointerdown', (e) => { if (e.button === 0 && e.pointerType !== 'touch') from = at(e); });
+    this.plot.addEventListener('pointerleave', () => { this.hovered = -1; this.spot = null; if (!from) this.drawOver(); });
+    window.addEventListener('pointerup', () => {
+      if (!from) return;
+      from = null;
+      const d = this.drag;
+      this.drag = null;
+      if (!d) return;
+      const xs = [this.x.back(d[0]), this.x.back(d[2])].sort((a, b) => a - b), ys = [this.y.back(d[1]), this.y.back(d[3])].sort((a, b) => a - b);
+      if (Math.abs(d[2] - d[0]) > 8 && Math.abs(d[3] - d[1]) > 8) this.zoom([...xs, ...ys]);
+      this.dragged = true;
+    });
+    this.plot.addEventListener('click', () => {
+      if (this.dragged) { this.dragged = false; return; }
+      const p = this.spec.at ? this.spot : (this.spec.points || [])[this.hovered];
+      if (p && p.key !== undefined && this.spec.pick) this.spec.pick(p.key);
+    });
+    this.plot.addEventListener('dblclick', () => this.zoom(null));
+    this.plot.addEventListener('keydown', (e) => this.key(e));
+  }
+
+  key(e) {
+    const points = this.spec.points || [], step = e.shiftKey ? 10 : 1;
+    const move = {ArrowRight: step, ArrowLeft: -step, ArrowUp: step, ArrowDown: -step}[e.key];
+    if (move && points.length) {
+      this.spot = null;
+      this.hovered = Math.max(0, Math.min(points.length - 1, this.hovered + move));
+      if (this.spec.at) this.spot = points[this.hovered];
+      this.drawOver();
+    } else if (e.key === 'Enter' && points[this.hovered] && this.spec.pick && points[this.hovered].key !== undefined) this.spec.pick(points[this.hovered].key);
+    else if (e.key === '+' || e.key === '-') {
+      const f = e.key === '+' ? 0.25 : -0.5, span = (s) => { const d = (s.high - s.low) * f; return [s.low + d, s.high - d]; };
+      this.zoom([...span(this.x), ...span(this.y)]);
+    } else if (e.key === '0') this.zoom(null);
+    else if (e.key === 'l' && this.options.logAxis) this.toggleLog();
+    else if (e.key === 't') this.toggleTable();
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+
+  zoom(to) {
+    setParam('z.' + this.id, to ? to.map((v) => Number(v.toPrecision(8))).join(',') : null);
+    this.zoomed = to;
+    this.redraw();
+  }
+
+  toggleLog() {
+    const axis = this.axis(this.options.logAxis);
+    setParam('log.' + this.id, axis.scale === 'log' ? '0' : '1');
+    this.redraw();
+  }
+
+  fillTable() {
+    const t = this.spec.table;
+    fill(this.tableBox, table(t.head, t.rows.slice(0, 300)), t.rows.length > 300 ? el('p', {}, 'The first 300 of ' + t.rows.length + ' rows; CSV has all.') : null);
+  }
+
+  toggleTable() {
+    this.tableBox.hidden = !this.tableBox.hidden;
+    if (!this.tableBox.hidden) this.fillTable();
+  }
+
+  saveCsv() { save(this.id + '.csv', new Blob([csv(this.spec.table.head, this.spec.table.rows)], {type: 'text/csv'})); }
+
+  savePng() {
+    const out = document.createElement('canvas'), ctx = out.getContext('2d');
+    out.width = this.data.width;
+    out.height = this.data.height;
+    ctx.fillStyle = colour('paper');
+    ctx.fillRect(0, 0, out.width, out.height);
+    ctx.drawImage(this.data, 0, 0);
+    out.toBlob((blob) => save(this.id + '.png', blob));
+  }
+}

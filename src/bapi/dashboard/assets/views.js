@@ -1,0 +1,368 @@
+// The pages. Each is {title, parts, node, update}: `parts` is what it needs, `update` shows what is known by now.
+import {el, fill, num, cost, costShort, plural, percent, clock, ago, duration, state, spark, table, value, configText, copyButton, ansi, bytes, better, shown, cut, csv, save} from './base.js';
+import {know, now, get, param, setParam, pins, selected, place, complaint, FILE} from './data.js';
+import {unit, burndown, outlook, curves, planCosts, planValues, calibrationChart, errorsChart, costValue, certificate, timeline, parameter, parallel, compareChart, chanceOver, accruing, KIND_COLOUR, KIND_WORDS, budgetText} from './charts.js';
+import {Chart, STATE_COLOUR} from './chart.js';
+
+const link = (id, rest) => '#/s/' + encodeURIComponent(id) + (rest ? '/' + rest : '');
+export const trialLink = (n, text) => el('a', {href: link(know.id, 't/' + n)}, text || 'trial ' + n);
+
+// Fills a node only if what it is made of has changed, so that focus and selection stay where they are.
+function slot(node, key, build) {
+  const text = JSON.stringify(key);
+  if (node.slotKey === text) return node;
+  node.slotKey = text;
+  return fill(node, build());
+}
+
+function card(title, body, id) { return el('section', {class: 'card', 'aria-labelledby': id}, el('h2', {id}, title), body); }
+
+// ---- The state line: alive? anything wrong?
+
+export function stateLine() {
+  const node = el('div', {class: 'stateline'});
+  const update = () => {
+    const s = know.study;
+    if (!s) return;
+    const t = s.trials, total = Object.values(t).reduce((a, b) => a + b, 0);
+    const counts = Object.entries(t).filter(([, n]) => n).map(([name, n]) => name === 'failed' ? el('strong', {class: 'bad'}, n + ' failed') : n + ' ' + name).flatMap((c, i) => (i ? [', ', c] : [c]));
+    slot(node, [s.state, s.policy, s.workers, t, s.changed, s.damage, s.finish_reason, Math.floor(now() / (now() - s.changed < 60 ? 1 : 15)), s.failures_in_a_row, s.error], () => [
+      state(s.state), ' \u00b7 ', s.policy, ' \u00b7 ', s.state === 'running' ? s.workers.busy + ' of ' + plural(s.workers.of, 'worker') + ' busy \u00b7 ' : '', plural(total, 'trial'), total ? ': ' : '', counts,
+      s.changed ? ' \u00b7 last event ' + (FILE ? 'at ' + new Date(s.changed * 1000).toLocaleString() : ago(Math.max(0, now() - s.changed))) : '',
+      s.damage ? el('p', {class: 'bad'}, 'The log is damaged: ' + s.damage + '. Shown is the study before that.') : null,
+      s.state === 'interrupted' ? el('p', {class: 'warn'}, 'Interrupted, nothing is lost. ', s.command ? ['Continue: ', el('code', {}, s.command), ' ', copyButton(s.command, 'Copy the command')] : 'Run its program again to continue.') : null,
+      s.state === 'finished' ? el('p', {}, 'Finished: ' + s.finish_reason + '. ', s.command ? ['Continue: ', el('code', {}, s.command + ' --budget ' + budgetText(2 * s.budget.total))] : null) : null,
+      s.failures_in_a_row >= 5 ? el('p', {class: 'bad'}, plural(s.failures_in_a_row, 'trial') + ' failed in a row; see ', el('a', {href: link(know.id, 'trials?st=failed')}, 'the failed trials'), '.') : null]);
+  };
+  return {node, update};
+}
+
+// ---- Overview
+
+function bestCard() {
+  const body = el('div', {});
+  return {node: card('Best', body, 'h-best'), update: () => {
+    const b = know.study.best;
+    slot(body, [b], () => b ? [
+      el('p', {class: 'big'}, know.study.spec.metric + ' ', el('strong', {id: 'best-value', title: String(b.value)}, num(b.value)), ' ', b.standard_error == null ? '' : '\u00b1 ' + num(b.standard_error) + ' ', el('small', {}, b.trainings > 1 ? 'mean of ' + b.trainings + ' trainings, the best of them: ' : '', trialLink(b.trial), ', epoch ' + b.epoch)),
+      el('p', {class: 'config'}, Object.entries(b.config).map(([k, v]) => el('span', {title: String(v)}, k + '=' + value(v) + ' '))),
+      b.checkpoint ? el('p', {class: 'path'}, 'model ', el('code', {}, b.checkpoint), ' ', copyButton(b.checkpoint, 'Copy the path of the model')) : el('p', {class: 'path'}, 'no model was saved'),
+      b.checkpoint_note ? el('p', {class: 'note'}, b.checkpoint_note) : null] : el('p', {class: 'wait'}, 'No report yet.'));
+  }};
+}
+
+function budgetBar(spending, total, committed) {
+  const sum = Object.values(spending).reduce((a, b) => a + b, 0), full = Math.max(total, sum) || 1;
+  let at = 0;
+  const bars = Object.entries(spending).filter(([, v]) => v > 0).map(([k, v]) => { const r = el('rect', {x: 1000 * at / full, y: 0, width: Math.max(1, 1000 * v / full), height: 20, class: 'k-' + k}); at += v; return r; });
+  if (committed > 0) bars.push(el('rect', {x: 1000 * at / full, y: 0, width: 1000 * Math.min(committed, full - at) / full, height: 20, class: 'k-committed'}));
+  return el('svg', {class: 'budgetbar', viewBox: '0 0 1000 20', preserveAspectRatio: 'none', role: 'img', 'aria-label': percent(sum / full) + ' of the budget is spent'}, el('rect', {x: 0, y: 0, width: 1000, height: 20, class: 'k-left'}), bars);
+}
+
+function budgetCard() {
+  const body = el('div', {});
+  return {node: card('Budget', body, 'h-budget'), update: () => {
+    const s = know.study, b = s.budget, u = b.unit, extra = accruing();
+    slot(body, [b, s.committed, s.spending, s.ends_at && Math.round(s.ends_at), s.deadline, s.state, Math.round(extra / Math.max(b.total, 1) * 200)], () => [
+      budgetBar(s.spending, b.total, s.state === 'running' ? s.committed : 0),
+      el('p', {class: 'big'}, el('strong', {id: 'spent-value', title: String(b.spent)}, costShort(b.spent, u)), ' of ', el('span', {id: 'total-value', title: String(b.total)}, cost(b.total, u)), el('small', {}, s.committed > 0 && s.state === 'running' ? ' \u00b7 ' + cost(s.committed, u) + ' committed' : '', extra > 0.5 ? ' \u00b7 about ' + cost(extra, u) + ' more not reported yet' : '')),
+      el('p', {}, b.spent > 0 ? Object.entries(s.spending).filter(([k, v]) => v > 0 || k === 'failed').map(([k, v], i) => [i ? ' \u00b7 ' : '', el('span', {class: 'key k-' + k, 'aria-hidden': 'true'}), ' ' + KIND_WORDS[k] + ' ' + (100 * v / b.spent).toFixed(1) + ' %']) : 'nothing spent yet'),
+      el('p', {}, s.state === 'finished' || s.state === 'interrupted' ? cost(b.remaining, u) + ' left' : s.ends_at ? ['ends about ', el('strong', {}, clock(s.ends_at))] : 'its end is not known yet', s.deadline ? ' \u00b7 deadline ' + clock(s.deadline) : '')]);
+  }};
+}
+
+function nowCard() {
+  const body = el('div', {});
+  return {node: card('Now', body, 'h-now'), update: () => {
+    const s = know.study, plan = know.insight.plan && know.insight.plan.answer, d = s.latest;
+    const next = plan && plan.decision;
+    slot(body, [d && d.seq, s.running.map((r) => [r.trial, r.epochs, r.until, r.last]), next, s.state], () => [
+      d ? el('div', {class: 'decision'}, el('p', {}, el('small', {}, s.began ? duration(d.at - s.began) + ' ' : ''), el('a', {href: link(know.id, 'decisions?open=' + d.seq)}, '#' + d.seq), ' ', el('strong', {}, d.decision)), el('p', {class: 'note'}, cut(d.because || '', 300))) : el('p', {class: 'wait'}, 'Nothing has been decided yet.'),
+      s.running.length ? el('ul', {class: 'running'}, s.running.map((r) => el('li', {}, trialLink(r.trial), el('span', {class: 'n'}, ' ' + r.epochs + '/' + r.until + ' '), r.last === null ? el('span', {class: 'wait'}, 'starting for ' + duration(Math.max(0, Math.round(now() - r.since)))) : [el('strong', {}, num(r.last)), ' ', spark(r.spark)]))) : el('p', {class: 'wait'}, s.state === 'running' ? 'No trial is running at this moment.' : 'Nothing is running.'),
+      next ? el('p', {}, 'next: ', nextText(next)) : null]);
+  }};
+}
+
+function nextText(d) {
+  if (d.action === 'start') return 'new trial ' + configText(d.config) + ' to epoch ' + d.until;
+  if (d.action === 'resume') return ['continue ', trialLink(d.trial), ' to epoch ' + d.until];
+  if (d.action === 'stop') return ['stop ', trialLink(d.trial)];
+  return d.action === 'finish' ? 'finish: ' + d.reason : 'wait for the running trials';
+}
+
+function insightAge() {
+  const node = el('p', {class: 'note'});
+  return {node, update: () => {
+    const w = know.insight['what-if'], c = know.insight.certificate && know.insight.certificate.answer, s = know.study;
+    const planner = s.spec.policy.startsWith('bapi') ? '' : ' The study is run by ' + s.spec.policy + '; this is the view of bapi\u2019s planner.';
+    if (!w || w.as_of === null) return fill(node, s.best ? 'The planner is at work; its answer appears by itself.' + planner : 'The planner waits for the first report.');
+    if (w.trouble) return fill(node, w.trouble);
+    const gain = c && c.gains.length ? Number((c.gains[Math.floor(c.gains.length / 2)] || c.gains.at(-1)).toPrecision(1)) : 0;
+    fill(node, w.as_of < s.seq && !FILE ? 'As of event ' + w.as_of + ', ' + ago(now() - w.computed_at) + '. ' : '',
+         gain > 0 ? 'Gain over ' + num(gain) + ': ' + percent(chanceOver(c.gains, gain)) + ' likely. ' : '',
+         c && c.forecasts ? Math.round(c.within_80 * c.forecasts) + ' of ' + plural(c.forecasts, 'forecast') + ' kept their 80 % interval' + (c.trusted ? '.' : ' (' + c.reason + ').') : c ? 'No forecast has been checked yet.' : '', planner);
+  }};
+}
+
+export function overview() {
+  const best = bestCard(), budget = budgetCard(), happening = nowCard(), age = insightAge(), look = outlook(), lines = curves({few: true});
+  const parts = [best, budget, look, happening, age, lines];
+  return {title: 'Overview', parts: ['trials', 'curves', 'incumbent', '?plan', '?what-if', '?forecast', '?certificate'],
+          node: el('div', {}, el('div', {class: 'cards'}, best.node, budget.node, el('section', {class: 'card wide'}, look.node, age.node), happening.node), el('section', {class: 'card'}, lines.node)),
+          update: () => parts.forEach((p) => p.update())};
+}
+
+// ---- Curves
+
+export function curvesPage() {
+  const choose = (name, label, options) => {
+    const box = el('select', {'aria-label': label, onchange: () => { setParam(name, box.value === options[0][0] ? null : box.value); chart.update(); }}, options.map(([v, text]) => el('option', {value: v, selected: (param(name) || options[0][0]) === v}, text)));
+    return el('label', {}, label + ' ', box);
+  };
+  const chart = curves();
+  const bar = el('div', {class: 'filters'});
+  return {title: 'Curves', parts: ['trials', 'curves', '?forecast' + (pins().length ? '?trials=' + pins().join(',') : '')], node: el('div', {}, bar, el('section', {class: 'card tall'}, chart.node), pinList()), update: () => {
+    slot(bar, [know.id], () => [choose('by', 'colour by', [['state', 'state'], ['value', 'rank'], ...know.study.spec.space.filter((p) => p.kind !== 'constant').map((p) => [p.name, p.name])]), choose('over', 'over', [['epoch', 'epochs'], ['cost', 'cost of the trial']])]);
+    chart.update();
+  }};
+}
+
+function pinList() {
+  return el('p', {class: 'note'}, 'Click a curve, or press p on a selected trial, to pin it', pins().length ? [': pinned ', pins().map((n) => [trialLink(n), ' '])] : '.');
+}
+
+// ---- Trials: a virtual table
+
+const ROW = 34;
+
+export function trialsPage() {
+  const filter = el('input', {type: 'search', id: 'filter', value: param('q') || '', placeholder: 'filter, as lr=0.1 or 22', 'aria-label': 'Filter trials', oninput: () => { setParam('q', filter.value); box.scrollTop = 0; show(); }});
+  const states = el('select', {'aria-label': 'State', onchange: () => { setParam('st', states.value); box.scrollTop = 0; show(); }}, ['', 'running', 'interrupted', 'paused', 'completed', 'stopped', 'failed'].map((s) => el('option', {value: s, selected: (param('st') || '') === s}, s || 'all states')));
+  const count = el('output', {class: 'note'}), head = el('tr', {}), body = el('tbody', {});
+  const box = el('div', {class: 'tablebox virtual', tabindex: '0', role: 'region', 'aria-label': 'Trials', onscroll: () => requestAnimationFrame(rows)}, el('table', {class: 'trials'}, el('thead', {}, head), body));
+  const columns = () => ['trial', 'state', 'best', 'epochs', 'spent', ...know.study.spec.space.map((p) => 'config.' + p.name)];
+  const cell = (t, c) => (c.startsWith('config.') ? t.config[c.slice(7)] : t[c]);
+  let list = [];
+  const sorted = () => {
+    const sort = param('sort') || 'trial', down = sort.startsWith('-'), key = down ? sort.slice(1) : sort, q = (param('q') || '').toLowerCase(), st = param('st');
+    list = know.trials.filter((t) => (!st || t.state === st) && (!q || ('trial ' + t.trial + ' ' + t.state + ' ' + configText(t.config)).toLowerCase().includes(q) || String(t.trial) === q));
+    list.sort((a, b) => {
+      const x = cell(a, key), y = cell(b, key), none = (v) => v === null || v === undefined;
+      if (none(x) || none(y)) return none(x) - none(y);
+      return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1);
+    });
+  };
+  const header = () => fill(head, columns().map((c) => {
+    const sort = param('sort') || 'trial', on = sort.replace('-', '') === c, down = sort.startsWith('-');
+    return el('th', {scope: 'col', class: c.startsWith('config.') || c === 'spent' || c === 'epochs' ? 'extra' : null, 'aria-sort': on ? (down ? 'descending' : 'ascending') : null}, el('button', {type: 'button', class: 'sort', onclick: () => { setParam('sort', on && !down ? '-' + c : c); show(); }}, c.replace('config.', '') + (c === 'spent' ? ' (' + unit() + ')' : ''), on ? (down ? ' \u2193' : ' \u2191') : ''));
+  }));
+  const rows = () => {
+    const from = Math.max(0, Math.floor(box.scrollTop / ROW) - 10), to = Math.min(list.length, from + 50), chosen = selected();
+    const space = (n) => { const r = el('tr', {'aria-hidden': 'true'}, el('td', {colspan: columns().length})); r.style.height = n * ROW + 'px'; return n > 0 ? r : null; };
+    fill(body, space(from), list.slice(from, to).map((t) => el('tr', {class: t.trial === chosen ? 'selected' : null}, columns().map((c) => c === 'trial' ? el('th', {scope: 'row'}, trialLink(t.trial, String(t.trial))) : c === 'state' ? el('td', {}, state(t.state)) : el('td', {class: 'n' + (c !== 'best' ? ' extra' : ''), title: cell(t, c) ?? null}, c === 'spent' ? costShort(t.spent, unit()) : cut(value(cell(t, c)), 40))))), space(list.length - to));
+  };
+  const show = () => {
+    sorted();
+    header();
+    rows();
+    fill(count, plural(list.length, 'trial') + (list.length < know.trials.length ? ' of ' + know.trials.length : ''));
+  };
+  return {title: 'Trials', parts: ['trials'], list: () => list,
+          node: el('section', {class: 'card'}, el('div', {class: 'filters'}, filter, states, count, el('button', {type: 'button', class: 'small', onclick: () => save('trials.csv', new Blob([csv(columns(), list.map((t) => columns().map((c) => cell(t, c) ?? null)))], {type: 'text/csv'}))}, 'CSV')), box), update: show};
+}
+
+// ---- Plan, budget, model, parameters
+
+export function planPage() {
+  const costs = planCosts(), values = planValues(), look = outlook(), age = insightAge(), next = el('p', {class: 'note'});
+  return {title: 'Plan', parts: ['incumbent', '?plan', '?what-if', '?certificate'], node: el('div', {}, el('div', {class: 'cards'}, el('section', {class: 'card'}, costs.node), el('section', {class: 'card'}, values.node)), next, el('section', {class: 'card'}, look.node, age.node)), update: () => {
+    [costs, values, look, age].forEach((c) => c.update());
+    const p = know.insight.plan && know.insight.plan.answer;
+    fill(next, p && p.decision ? ['The policy ' + know.study.spec.policy + ' itself would next: ', nextText(p.decision), p.decision.rule ? ' (rule ' + p.decision.rule + ')' : ''] : '');
+  }};
+}
+
+export function budgetPage() {
+  const burn = burndown(), time = timeline(), values = costValue(), body = el('div', {});
+  return {title: 'Budget', parts: ['burndown', 'timeline', 'trials'], node: el('div', {class: 'charts'}, el('section', {class: 'card'}, burn.node), el('section', {class: 'card'}, time.node), el('section', {class: 'card'}, values.node), card('Spending by kind', body, 'h-kinds')), update: () => {
+    [burn, time, values].forEach((c) => c.update());
+    const s = know.study;
+    slot(body, s.spending, () => table(['kind', 'spent (' + unit() + ')', 'share'], Object.entries(s.spending).map(([k, v]) => [[el('span', {class: 'key k-' + k, 'aria-hidden': 'true'}), ' ' + KIND_WORDS[k]], v, s.budget.spent ? (100 * v / s.budget.spent).toFixed(1) + ' %' : '\u2013'])));
+  }};
+}
+
+export function modelPage() {
+  const charts = [calibrationChart(), errorsChart(), certificate()];
+  return {title: 'Model', parts: ['calibration', '?certificate'], node: el('div', {}, charts.map((c) => el('section', {class: 'card'}, c.node))), update: () => charts.forEach((c) => c.update())};
+}
+
+export function paramsPage() {
+  const bar = el('div', {class: 'filters'}), grid = el('div', {class: 'multiples'}), wide = el('section', {class: 'card tall'});
+  let charts = [];
+  return {title: 'Params', parts: ['trials', '?forecast'], node: el('div', {}, bar, grid, wide), update: () => {
+    slot(grid, [know.id, know.study.spec.space], () => {
+      const params = know.study.spec.space.filter((p) => p.kind !== 'constant');
+      const box = el('select', {'aria-label': 'Value shown', onchange: () => { setParam('of', box.value === 'forecast' ? null : box.value); charts.forEach((c) => c.update()); }}, [['forecast', 'forecast at the last epoch'], ['measured', 'best value measured']].map(([v, text]) => el('option', {value: v, selected: (param('of') || 'forecast') === v}, text)));
+      fill(bar, el('label', {}, 'value shown ', box));
+      const all = parallel(params);
+      charts = [...params.map(parameter), all];
+      fill(wide, all.node);
+      return charts.slice(0, -1).map((c) => el('section', {class: 'card'}, c.node));
+    });
+    charts.forEach((c) => c.update());
+  }};
+}
+
+// ---- Decisions
+
+// Predicted value with its band, and the one that came; hollow until it is known.
+function strip(d) {
+  const f = d.reason && d.reason.forecast;
+  if (!f || !(f.shown_sd > 0)) return null;
+  const z = 1.2816, came = d.came_true && d.came_true.value, low = Math.min(f.mean - 2.5 * f.shown_sd, came ?? f.mean), high = Math.max(f.mean + 2.5 * f.shown_sd, came ?? f.mean), x = (v) => 4 + 192 * (v - low) / (high - low);
+  return el('svg', {class: 'strip', viewBox: '0 0 200 16', role: 'img', 'aria-label': 'predicted ' + num(f.mean) + ', came ' + (came === null || came === undefined ? 'not yet' : num(came))},
+            el('line', {x1: x(f.mean - z * f.shown_sd), x2: x(f.mean + z * f.shown_sd), y1: 8, y2: 8, class: 'band'}), el('rect', {x: x(f.mean) - 1, y: 3, width: 2, height: 10, class: 'mean'}), came === null || came === undefined ? el('rect', {x: x(f.mean) - 4, y: 4, width: 8, height: 8, class: 'hollow'}) : el('rect', {x: x(came) - 4, y: 4, width: 8, height: 8, class: 'came'}));
+}
+
+function numbersOf(record, prefix) {
+  return Object.entries(record || {}).flatMap(([k, v]) => (v && typeof v === 'object' && !Array.isArray(v) ? numbersOf(v, prefix + k + '.') : [[prefix + k, Array.isArray(v) ? v.map((n) => configText(n)).join('; ') : typeof v === 'number' ? v : shown(v)]]));
+}
+
+function decisionItem(d, open) {
+  const item = el('details', {class: 'decisionitem', open, id: 'd' + d.seq}, el('summary', {}, el('small', {class: 'n'}, know.study.began ? duration(d.at - know.study.began) : ''), ' #' + d.seq + ' ', el('span', {}, d.decision), d.rule ? el('small', {}, ' ' + d.rule) : null));
+  const unfold = () => {
+    if (item.filled) return;
+    item.filled = true;
+    const c = d.came_true, f = d.reason && d.reason.forecast, price = d.reason && d.reason.price, rival = d.reason && d.reason.rival;
+    item.append(el('div', {class: 'why'}, d.because ? el('p', {}, d.because) : null,
+        f ? el('p', {}, 'predicted ' + num(f.mean) + ' \u00b1 ' + num(f.shown_sd) + ' at epoch ' + f.epoch + (c && c.value !== null ? ' \u00b7 it was ' + num(c.value) : ' \u00b7 not known yet'), ' ', strip(d)) : null,
+        price ? el('p', {}, 'expected to cost ' + cost(price.cost, unit()) + (c && c.cost !== null ? ' (was ' + cost(c.cost, unit()) + ')' : '')) : null,
+        el('p', {}, d.trial !== null ? trialLink(d.trial) : null, rival && rival.trial !== undefined && rival.trial !== null ? [' \u00b7 runner-up ', trialLink(rival.trial)] : null),
+        el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'All numbers of decision ' + d.seq}, table(['number', 'value'], numbersOf(d.reason, '').map(([k, v]) => [k, v])))));
+  };
+  item.addEventListener('toggle', unfold);
+  if (open) unfold();
+  return item;
+}
+
+export function decisionsPage() {
+  const filter = el('input', {type: 'search', id: 'filter', value: param('q') || '', placeholder: 'filter words', 'aria-label': 'Filter decisions', oninput: () => { setParam('q', filter.value); show(); }});
+  const trial = el('input', {type: 'text', inputmode: 'numeric', size: '6', value: param('trial') || '', 'aria-label': 'Trial', placeholder: 'all', oninput: () => { setParam('trial', trial.value); show(); }});
+  const feed = el('div', {class: 'feed'}), count = el('output', {class: 'note'}), items = new Map();
+  let most = 100;
+  const more = el('button', {type: 'button', onclick: () => { most += 200; show(); }}, 'show older ones');
+  const show = () => {
+    const record = know.answers['decisions?limit=2000'];
+    if (!record) return;
+    const q = (param('q') || '').toLowerCase(), t = param('trial'), open = Number(param('open'));
+    const list = record.decisions.filter((d) => (!t || String(d.trial) === t) && (!q || (d.decision + ' ' + d.rule + ' ' + d.because).toLowerCase().includes(q)));
+    fill(feed, list.slice(0, most).map((d) => {
+      const known = items.get(d.seq), key = JSON.stringify(d.came_true);
+      if (known && (known.key === key || known.node.open)) return known.node;
+      items.set(d.seq, {key, node: decisionItem(d, d.seq === open)});
+      return items.get(d.seq).node;
+    }));
+    fill(count, plural(list.length, 'decision') + (record.total > record.decisions.length ? ', the latest ' + record.decisions.length + ' of ' + record.total : ''));
+    more.hidden = list.length <= most;
+  };
+  return {title: 'Decisions', parts: ['decisions?limit=2000'], node: el('section', {class: 'card'}, el('div', {class: 'filters'}, filter, el('label', {}, 'trial ', trial), count), feed, more), update: show};
+}
+
+// ---- A trial
+
+export function trialPage(n) {
+  const facts = el('div', {}), story = el('div', {class: 'feed'}), money = el('div', {}), files = el('div', {}), log = el('pre', {class: 'log', tabindex: '0', role: 'region', 'aria-label': 'Text of the log'}), old = el('div', {class: 'filters'});
+  const part = 'trials/' + n;
+  let followLog = true, asked = 0, size = -1;
+  log.addEventListener('scroll', () => { followLog = log.scrollTop + log.clientHeight >= log.scrollHeight - 8; });
+  const readLog = async () => {
+    if (FILE && !(('studies/' + know.id + '/trials/' + n + '/log') in FILE.answers)) return fill(log, 'Logs are not part of this report.');
+    if (Date.now() - asked < 1000) return;
+    asked = Date.now();
+    try {
+      const record = await get('studies/' + encodeURIComponent(know.id) + '/trials/' + n + '/log');
+      if (record.size === size) return;
+      size = record.size;
+      fill(log, record.size ? ansi(record.text) : 'The log is empty.');
+      if (followLog) log.scrollTop = log.scrollHeight;
+    } catch (error) { fill(log, error.message); }
+  };
+  const chart = new Chart('trial', 'Curve of trial ' + n, () => {
+    const t = know.answers[part], f = ((know.insight.forecast && know.insight.forecast.answer) || []).find((x) => x.trial === n);
+    if (!t || !t.curve.length) return {empty: 'This trial has not reported yet.'};
+    const xs = t.curve.map((p) => p.epoch), ys = t.curve.map((p) => p.value), marks = [{type: 'line', xs, ys, colour: STATE_COLOUR[t.state], width: 2}, {type: 'dots', xs, ys, colour: STATE_COLOUR[t.state], size: 2}];
+    const inc = know.study.best;
+    if (inc) marks.push({type: 'rule', y: inc.value, label: 'best', fit: true});
+    if (f && f.course && f.course.length > 1) {
+      marks.push({type: 'area', xs: f.course.map((p) => p.epoch), low: f.course.map((p) => p.low), high: f.course.map((p) => p.high), colour: 'purple', alpha: 0.15}, {type: 'line', xs: f.course.map((p) => p.epoch), ys: f.course.map((p) => p.expected), colour: 'purple', dash: [4, 3]});
+      if (f.stop > t.epochs) marks.push({type: 'rule', x: f.stop, label: 'flat by ' + f.stop, colour: 'purple'});
+    }
+    return {x: {label: 'epoch', low: 0}, y: {label: know.study.spec.metric}, marks, sample: ys, points: t.curve.map((p) => ({x: p.epoch, y: p.value, label: 'epoch ' + p.epoch + ': ' + num(p.value) + ', cost ' + cost(p.cost, unit())})),
+            caption: know.study.spec.metric + ' ' + num(ys[0]) + ' at epoch ' + xs[0] + ', best ' + num(t.best) + ' at epoch ' + t.best_epoch + '.' + (f ? ' At the last epoch ' + num(f.final) + ' is expected (80 %: ' + num(f.low) + ' to ' + num(f.high) + '); the chance to become the best is ' + percent(f.chance_of_best) + '.' : ''),
+            table: {head: ['epoch', know.study.spec.metric, 'cost'], rows: t.curve.map((p) => [p.epoch, p.value, p.cost])}};
+  }, {logAxis: 'y'});
+  return {title: 'Trial ' + n, parts: [part, '?forecast?trials=' + n], node: el('div', {}, el('div', {class: 'cards'}, card('Trial ' + n, facts, 'h-facts'), el('section', {class: 'card'}, chart.node)), el('div', {class: 'cards'}, card('Decisions', story, 'h-story'), card('What it cost', money, 'h-money')), card('End of the log', [log], 'h-log'), card('Checkpoint', files, 'h-files')), update: () => {
+    const t = know.answers[part], error = know.answers[part + '!'];
+    if (!t) return error ? fill(facts, complaint(error)) : undefined;
+    const best = know.study.best, own = best && best.trial === n;
+    slot(facts, [t.state, t.epochs, t.best, t.spent, t.failure, best && best.trial], () => [
+      el('p', {}, state(t.state), ' \u00b7 ' + t.epochs + ' of ' + know.study.spec.epochs.max + ' epochs' + (t.segment ? ', training to ' + t.segment.until : ''), own ? ' \u00b7 the best of the study' : ''),
+      t.best === null ? el('p', {class: 'wait'}, 'No report yet.') : el('p', {class: 'big'}, know.study.spec.metric + ' ', el('strong', {title: String(t.best)}, num(t.best)), el('small', {}, ' at epoch ' + t.best_epoch)),
+      t.failure ? el('p', {class: 'bad'}, 'Failed: ' + t.failure) : null,
+      table(['parameter', 'value', ...(own || !best ? [] : ['best trial'])], Object.entries(t.config).map(([k, v]) => [k, el('span', {title: String(v)}, cut(value(v), 200)), ...(own || !best ? [] : [best.config[k] === v ? 'the same' : el('strong', {}, value(best.config[k]))])]))]);
+    chart.update();
+    slot(story, t.decisions.map((d) => [d.seq, d.came_true]), () => t.decisions.map((d) => decisionItem(d, false)));
+    slot(money, t.spending, () => [el('p', {}, cost(t.spent, unit()) + ', ' + cost(t.overhead, unit()) + ' of it overhead'), table(['kind', 'spent (' + unit() + ')'], Object.entries(t.spending).filter(([, v]) => v > 0).map(([k, v]) => [KIND_WORDS[k], v]))]);
+    slot(files, t.files, () => t.files.length ? table(['file', 'size'], t.files.map((f) => [f.name, bytes(f.bytes)])) : el('p', {class: 'wait'}, 'Nothing has been saved.'));
+    readLog();
+  }};
+}
+
+// ---- The list of studies
+
+export function studiesPage() {
+  const filter = el('input', {type: 'search', id: 'filter', value: param('q') || '', placeholder: 'filter', 'aria-label': 'Filter studies', oninput: () => { setParam('q', filter.value); show(); }}), list = el('div', {class: 'studies'}), chosen = new Set((param('s') || '').split(',').filter(Boolean));
+  const compare = el('a', {class: 'button', href: '#/compare'}, 'compare'), bar = el('div', {class: 'filters'}, filter, compare);
+  const choose = (id, on) => { if (on) chosen.add(id); else chosen.delete(id); setParam('s', [...chosen].join(',')); compare.href = '#/compare?s=' + [...chosen].join(','); compare.hidden = chosen.size < 2; };
+  const entry = (s) => s.error || !s.budget ? el('section', {class: 'card study'}, el('h2', {}, s.name), el('p', {}, state(s.state)), s.error ? el('p', {class: 'bad'}, s.error) : el('p', {class: 'wait'}, 'being read')) : el('section', {class: 'card study'},
+      el('div', {class: 'bar'}, el('h2', {}, el('a', {href: link(s.id)}, s.name)), el('label', {class: 'choose'}, el('input', {type: 'checkbox', checked: chosen.has(s.id), onchange: (e) => choose(s.id, e.target.checked), 'aria-label': 'Compare ' + s.name}), ' compare')),
+      el('p', {}, state(s.state), ' \u00b7 ' + s.policy, ' \u00b7 ', Object.entries(s.trials).filter(([, n]) => n).map(([k, n]) => n + ' ' + k).join(', ') || 'no trials'),
+      el('p', {class: 'big'}, s.goal + ' ' + s.metric + ' ', el('strong', {}, s.best ? num(s.best.value) : '\u2013'), ' ', spark(s.spark || [], 'best value so far')),
+      budgetBar({epoch: s.budget.spent}, s.budget.total, 0), el('p', {class: 'note'}, cost(s.budget.spent, s.budget.unit) + ' of ' + cost(s.budget.total, s.budget.unit) + (s.changed ? ' \u00b7 changed ' + ago(Math.max(0, now() - s.changed)) : '')));
+  const show = () => {
+    const q = (param('q') || '').toLowerCase(), order = [...know.studies].filter((s) => !q || (s.name + ' ' + s.id + ' ' + s.policy).toLowerCase().includes(q)).sort((a, b) => (b.state === 'running') - (a.state === 'running') || (b.changed || 0) - (a.changed || 0));
+    compare.hidden = chosen.size < 2;
+    compare.href = '#/compare?s=' + [...chosen].join(',');
+    bar.hidden = !know.studies.length;
+    slot(list, [order.map((s) => [s.id, s.state, s.budget, s.trials, s.best, s.error, s.changed && Math.floor((now() - s.changed) / 10)]), q], () => know.studies.length ? order.map(entry) : el('section', {class: 'card'}, el('h2', {}, 'No study yet'), el('p', {}, 'Searched: ', know.searched.join(', '), ' and two levels below. Studies appear here as soon as they are created:'), el('pre', {}, 'bapi init              # writes a study file to fill in\nbapi run study.yaml    # tunes until the budget is spent')));
+  };
+  return {title: 'Studies', parts: [], node: el('div', {}, bar, list), update: show};
+}
+
+// ---- Several studies side by side
+
+export function comparePage() {
+  const node = el('div', {}, el('p', {class: 'wait'}, 'Reading the studies.')), ids = (param('s') || '').split(',').filter(Boolean).slice(0, 12);
+  let charts = [];
+  const load = async () => {
+    const all = await Promise.all(ids.map(async (id) => {
+      try {
+        const base = 'studies/' + encodeURIComponent(id);
+        const [study, incumbent, calibration] = await Promise.all([get(base), get(base + '/incumbent'), get(base + '/calibration')]);
+        return {id, study, incumbent, calibration};
+      } catch (error) { return {id, error}; }
+    }));
+    const good = all.filter((a) => !a.error), first = good[0];
+    const same = good.filter((a) => a.study.spec.metric === first.study.spec.metric && a.study.spec.goal === first.study.spec.goal), sameUnit = same.every((a) => a.study.spec.unit === first.study.spec.unit);
+    const others = all.filter((a) => !same.includes(a));
+    charts = [...(sameUnit ? [compareChart('c-spent', 'Best over budget spent', same, 'spent')] : []), compareChart('c-share', 'Best over share of the budget', same, 'share'), compareChart('c-time', 'Best over time', same, 'time')];
+    const names = [...new Set(same.flatMap((a) => Object.keys(a.study.best ? a.study.best.config : {})))];
+    fill(node, charts.map((c) => el('section', {class: 'card'}, c.node)),
+         card('Figures', el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'Table of figures'}, table(['study', 'policy', 'best', 'spent', 'overhead', 'trials', 'kept 80 %'], same.map((a) => { const s = a.study, v = a.calibration.table[0]; return [el('a', {href: link(a.id)}, s.name), s.policy, s.best ? s.best.value : null, cost(s.budget.spent, s.spec.unit), s.budget.spent ? percent(1 - s.spending.epoch / s.budget.spent) : '\u2013', Object.values(s.trials).reduce((x, y) => x + y, 0), v.count ? percent(v.within_80) + ' of ' + v.count : '\u2013']; }))), 'h-figures'),
+         card('Best configurations', el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'Table of configurations'}, table(['parameter', ...same.map((a) => a.study.name)], names.map((k) => { const vs = same.map((a) => (a.study.best ? a.study.best.config[k] : null)), differ = vs.some((v) => v !== vs[0]); return [k, ...vs.map((v) => (differ ? el('strong', {}, value(v)) : value(v)))]; }))), 'h-configs'),
+         others.map((a) => el('p', {class: 'warn'}, a.id + ': ' + (a.error ? a.error.message : 'left out, it has the metric ' + a.study.spec.goal + ' ' + a.study.spec.metric + ', the others ' + first.study.spec.goal + ' ' + first.study.spec.metric))),
+         el('p', {class: 'note'}, 'One run each proves little: bapi compare repeats runs and tests the difference.'));
+    charts.forEach((c) => c.update());
+  };
+  return {title: 'Compare', parts: [], node, ready: ids.length ? load() : null, update: () => { if (!ids.length) fill(node, el('p', {class: 'wait'}, 'Choose two studies on the list of studies.')); charts.forEach((c) => c.update()); }};
+}

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+
+#include "bapi/store/sqlite_store.h"
+#include "bapi/store/study_lock.h"
+#include "bapi/studies/study_view.h"
+
+namespace bapi {
+
+// A study that follows its log: read once, then only what was written since. For many threads at a time.
+class LiveStudy {
+ public:
+  LiveStudy(std::string id, StudyDir dir) : id_(std::move(id)), dir_(std::move(dir)) {}
+
+  const std::string& id() const { return id_; }
+  const StudyDir& dir() const { return dir_; }
+
+  // Takes up what was written since the last look, unless somebody has looked within `at_least` before. Reads a log
+  // that was replaced, or whose settings were changed, from its beginning. What the store has to complain about is
+  // kept: see `trouble`.
+  void follow(std::chrono::milliseconds at_least = std::chrono::milliseconds(0));
+
+  bool is_read() const;                                    // at least once
+  bool wait_until_read(std::chrono::seconds limit) const;  // whether it is by then
+  std::string trouble() const;                             // why it cannot be read; empty if it can
+  std::optional<StudyLock::Holder> holder() const;
+
+  // Calls `look` with the study as it stands; it does not change meanwhile. Throws StoreError if it could not be read.
+  template <typename Look>
+  auto read(Look look) const {
+    const std::shared_lock lock(mutex_);
+    if (!view_) throw StoreError(trouble_.empty() ? "the study is still being read" : trouble_);
+    return look(*view_);
+  }
+
+ private:
+  void read_whole();
+  void read_further();
+
+  const std::string id_;
+  const StudyDir dir_;
+
+  std::mutex following_;  // one thread at a time follows; below only it touches
+  std::optional<SqliteStore> store_;
+  std::uint64_t inode_ = 0;
+  std::chrono::steady_clock::time_point looked_{};
+
+  mutable std::shared_mutex mutex_;  // of what others read
+  mutable std::condition_variable_any changed_;
+  std::optional<StudyView> view_;
+  std::optional<StudyLock::Holder> holder_;
+  std::string trouble_;
+};
+
+}  // namespace bapi

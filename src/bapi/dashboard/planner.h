@@ -1,0 +1,62 @@
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "bapi/dashboard/live_study.h"
+#include "bapi/report/table.h"
+
+namespace bapi {
+
+// What the models say of a study as of an event of its log. The records are those of `bapi plan`, `bapi what-if` and
+// `bapi forecast`, and what the page needs besides.
+struct InsightRecord {
+  EventSeq as_of = 0;
+  double computed_at = 0.0;  // seconds since the Unix epoch
+  std::string trouble = {};  // why there is none ("no trial has reported a value yet: ..."); then the cells are null
+  Cell plan = {};
+  Cell what_if = {};      // {spent, total, to, ending, expected, rows: [{runs, budget, best, low, high}]}
+  Cell forecast = {};     // [{trial, ..., course: [{epoch, expected, low, high}]}]
+  Cell certificate = {};  // {best, remaining, gains: [...], forecasts, within_80, trusted, reason}
+};
+
+// Of a study that nobody changes meanwhile; fits the models once. `wanted` are trials whose forecasts are asked for in
+// any case, besides those that can still grow, the most promising first.
+InsightRecord insight_record(const StudyView& study, const std::set<TrialId>& wanted, double now);
+
+// Computes records in one thread of the lowest priority, only of studies that were asked for since the last one, and
+// rests four times as long as it has worked: a fifth of a core at most.
+class Planner {
+ public:
+  Planner();
+  ~Planner();
+
+  // The latest record of a study, nullptr if there is none yet. Unless it is of the study as it stands, a newer one is
+  // begun.
+  std::shared_ptr<const InsightRecord> ask(const std::shared_ptr<LiveStudy>& study, const std::set<TrialId>& wanted);
+
+  // The latest record, without asking for another.
+  std::shared_ptr<const InsightRecord> latest(const std::string& id) const;
+
+ private:
+  struct Entry {
+    std::shared_ptr<LiveStudy> study;
+    std::shared_ptr<const InsightRecord> record;
+    std::set<TrialId> wanted;
+    bool due = false;
+  };
+  void work();
+  Entry* next_due();
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::map<std::string, Entry> entries_;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace bapi

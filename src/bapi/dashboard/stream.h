@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "bapi/base/clock.h"
+#include "bapi/dashboard/catalogue.h"
+#include "bapi/dashboard/http.h"
+#include "bapi/dashboard/planner.h"
+
+namespace bapi {
+
+// Where a follower stands in the log of each study that it follows: the last event that it has.
+using Cursors = std::map<std::string, EventSeq>;
+
+// From Last-Event-ID ("mlp:1042,b:77") or else the parameters at=mlp:1042. Throws InvalidInput.
+Cursors cursors_of(const HttpRequest& request);
+std::string text_of(const Cursors& cursors);
+
+// Server-sent events for one follower: `log` (what was written since, in batches), `status` (the live record of a study
+// that has changed), `insight` (a newer answer of the planner is there), `studies` (the list has changed), `bye`.
+class EventStream {
+ public:
+  EventStream(Catalogue& catalogue, Planner& planner, const Clock& clock, Cursors cursors)
+      : catalogue_(catalogue), planner_(planner), clock_(clock), cursors_(std::move(cursors)) {}
+
+  // Writes what is new, or waits a tenth of a second; false once nobody reads any more.
+  bool step(const HttpWrite& write, bool ending);
+
+ private:
+  struct Followed {
+    EventSeq told = -1;  // status up to here
+    std::string controller = {};
+    double insight_at = 0.0;
+    std::chrono::steady_clock::time_point status_at{};
+  };
+  bool tell_study(const std::string& id, const HttpWrite& write);
+  bool send(const HttpWrite& write, std::string_view event, const std::string& data) const;
+
+  Catalogue& catalogue_;
+  Planner& planner_;
+  const Clock& clock_;
+  Cursors cursors_;
+  std::map<std::string, Followed> followed_;
+  int version_ = -1;
+  bool greeted_ = false;
+  std::chrono::steady_clock::time_point wrote_{};
+};
+
+}  // namespace bapi

@@ -1,0 +1,171 @@
+#include "bapi/process/hooks.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "bapi/process/gpus.h"
+#include "bapi/study/codec.h"
+#include "bapi/study/progress.h"
+
+namespace bapi {
+namespace {
+
+constexpr double kLook = 0.02;  // seconds, while the last hooks are waited for
+
+// Every number of the report, the metric among them.
+std::string metrics_json(const Notice& notice, const StudySpec& spec) {
+  OtherMetrics all = notice.others;
+  if (notice.value) all[spec.metric.name] = *notice.value;
+  return encode(all);
+}
+
+Environment facts_of(const Notice& notice, const History& history, const StudyDir& dir) {
+  const StudySpec& spec = history.spec();
+  Environment variables = Machine::this_one().environment;
+  const auto number = [](double value) { return fmt::format("{}", value); };
+  variables["BAPI_EVENT"] = word(notice.kind);
+  variables["BAPI_STUDY"] = spec.name;
+  variables["BAPI_STUDY_DIR"] = dir.root().string();
+  variables["BAPI_METRIC"] = spec.metric.name;
+  variables["BAPI_GOAL"] = word(spec.metric.goal);
+  variables["BAPI_SPENT"] = number(history.budget().spent());
+  variables["BAPI_BUDGET"] = number(history.budget().total());
+  variables["BAPI_UNIT"] = spec.budget.unit;
+  if (!notice.reason.empty()) variables["BAPI_REASON"] = notice.reason;
+  if (const std::optional<Best> found = best(history)) {
+    variables["BAPI_BEST_TRIAL"] = std::to_string(index(found->trial));
+    variables["BAPI_BEST_EPOCH"] = std::to_string(found->epoch);
+    variables["BAPI_BEST_VALUE"] = number(found->value);
+    if (found->standard_error) variables["BAPI_BEST_STANDARD_ERROR"] = number(*found->standard_error);
+    variables["BAPI_BEST_VALUES"] = encode(found->config, spec.space);
+  }
+  if (!notice.trial) return variables;
+  const TrialDir files = dir.trial(*notice.trial);
+  variables["BAPI_TRIAL"] = std::to_string(index(*notice.trial));
+  variables["BAPI_DIR"] = files.root.string();
+  variables["BAPI_CHECKPOINT_DIR"] = files.checkpoint().string();
+  variables["BAPI_EPOCH"] = std::to_string(notice.epoch);
+  variables["BAPI_METRICS"] = metrics_json(notice, spec);
+  if (notice.value) variables["BAPI_VALUE"] = number(*notice.value);
+  if (!notice.state.empty()) variables["BAPI_STATE"] = notice.state;
+  variables["BAPI_VALUES"] = encode(history.trial(*notice.trial).config, spec.space);
+  return variables;
+}
+
+// A NUL would end the variable; a failed program's message may hold anything.
+std::vector<std::string> as_list(const Environment& variables) {
+  std::vector<std::string> list;
+  for (const auto& [name, value] : variables) list.push_back(name + "=" + value.substr(0, value.find('\0')));
+  return list;
+}
+
+}  // namespace
+
+HookLimits limits_from_environment() {
+  HookLimits limits;
+  const char* text = std::getenv("BAPI_HOOK_SECONDS");
+  const double seconds = text ? std::strtod(text, nullptr) : 0.0;
+  if (seconds > 0.0 && std::isfinite(seconds)) limits.seconds = limits.last_seconds = seconds;
+  return limits;
+}
+
+HookRunner::HookRunner(const StudySpec& spec, StudyDir dir, const Clock& clock, HookLimits limits)
+    : spec_(spec), dir_(std::move(dir)), clock_(clock), limits_(limits) {}
+
+HookRunner::~HookRunner() = default;
+
+const std::vector<std::string>& HookRunner::command_of(NoticeKind kind) const {
+  switch (kind) {
+    case NoticeKind::epoch:
+      return spec_.hooks.epoch;
+    case NoticeKind::best:
+      return spec_.hooks.best;
+    case NoticeKind::trial_end:
+      return spec_.hooks.trial_end;
+    case NoticeKind::study_end:
+      return spec_.hooks.study_end;
+  }
+  return spec_.hooks.epoch;
+}
+
+void HookRunner::tell(const Notice& notice, const History& history) {
+  const std::vector<std::string>& command = command_of(notice.kind);
+  if (command.empty()) return;
+  if (waiting_.size() >= limits_.waiting) make_room();
+  waiting_.push_back({.kind = notice.kind,
+                      .launch = {.arguments = command,
+                                 .environment = as_list(facts_of(notice, history, dir_)),
+                                 .output = dir_.root() / "hooks.log",
+                                 .directory = spec_.cwd,
+                                 .session = Launch::Session::of_this_process}});
+  look();
+}
+
+// Epochs come in thousands and are the least missed.
+void HookRunner::make_room() {
+  const auto oldest =
+      std::find_if(waiting_.begin(), waiting_.end(), [](const Call& call) { return call.kind == NoticeKind::epoch; });
+  waiting_.erase(oldest == waiting_.end() ? waiting_.begin() : oldest);
+  if (dropped_++ == 0) note("hooks take longer than what they are told of: the oldest notices are left out");
+}
+
+void HookRunner::look() {
+  if (running_) {
+    if (clock_.now() >= kill_at_) {
+      note(fmt::format("{}: killed, it took longer than {:.6g} s", word(running_kind_), limits_.seconds));
+      running_->signal_group(SIGKILL);
+      kill_at_ = clock_.now() + limits_.seconds;
+    }
+    const std::optional<Exit> exit = running_->poll_exit();
+    if (!exit) return;
+    if (!exit->in_order()) note(fmt::format("{}: {}", word(running_kind_), exit->text()));
+    running_.reset();
+  }
+  while (!running_ && !waiting_.empty()) {
+    begin(waiting_.front());
+    waiting_.pop_front();
+  }
+}
+
+void HookRunner::begin(const Call& call) {
+  try {
+    auto launched = Subprocess::launch(call.launch);
+    std::optional<Subprocess::Failure> failure;
+    if (const auto* refused = std::get_if<Subprocess::Failure>(&launched)) failure = *refused;
+    if (!failure) failure = std::get<Subprocess>(launched).begin();
+    if (failure) return note(fmt::format("{}: {}", word(call.kind), failure->message));
+    running_.emplace(std::move(std::get<Subprocess>(launched)));
+    running_kind_ = call.kind;
+    kill_at_ = clock_.now() + limits_.seconds;
+  } catch (const std::exception& error) {
+    note(fmt::format("{}: {}", word(call.kind), error.what()));
+  }
+}
+
+void HookRunner::finish() {
+  const double until = clock_.now() + limits_.last_seconds;
+  for (look(); running_ && clock_.now() < until; look()) {
+    pollfd ended{.fd = running_->descriptor(), .events = POLLIN, .revents = 0};
+    ::poll(&ended, 1, static_cast<int>(std::ceil(1e3 * std::clamp(until - clock_.now(), kLook, 1.0))));
+  }
+  const std::size_t left = waiting_.size() + (running_ ? 1 : 0);
+  if (left > 0) note(fmt::format("the study has ended; {} more hooks are left out", left));
+  waiting_.clear();
+  running_.reset();
+}
+
+// A full disk must not end the study because of a remark.
+void HookRunner::note(const std::string& text) const {
+  const FileDescriptor log = open_regular(dir_.root() / "hooks.log", O_WRONLY | O_APPEND | O_CREAT);
+  const std::string line = fmt::format("[bapi] {}\n", text);
+  [[maybe_unused]] const ssize_t ignored = log ? ::write(log.get(), line.data(), line.size()) : 0;
+}
+
+}  // namespace bapi

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bapi/base/clock.h"
+#include "bapi/process/subprocess.h"
+#include "bapi/store/study_dir.h"
+#include "bapi/study/notices.h"
+
+namespace bapi {
+
+struct HookLimits {
+  double seconds = 60.0;       // after which a hook is killed
+  double last_seconds = 60.0;  // for all that are left when the study has ended
+  std::size_t waiting = 1000;  // notices that may wait; the oldest report of an epoch makes room for another
+};
+
+// Both times as the variable BAPI_HOOK_SECONDS says, if it is a positive number.
+HookLimits limits_from_environment();
+
+// Runs the programs of `hooks:` in a study file: one at a time, in the order of events, each a process of its own whose
+// output goes to hooks.log in the study's directory. They learn what happened from their environment (docs/hooks.md).
+//
+// Nothing that they do concerns the study: none of the calls waits but `finish`, none throws, a hook that cannot be
+// run, fails or takes too long is a line in that log, and when this process dies, so do they. Driven by one thread.
+class HookRunner {
+ public:
+  HookRunner(const StudySpec& spec, StudyDir dir, const Clock& clock, HookLimits limits = {});
+  ~HookRunner();  // kills what still runs
+
+  void tell(const Notice& notice, const History& history);
+
+  // Goes on with the next one when a hook has ended or its time is over. To be called several times a second.
+  void look();
+
+  // Waits for those that are left, for a while, and ends the others.
+  void finish();
+
+ private:
+  struct Call {
+    NoticeKind kind;
+    Launch launch;
+  };
+
+  const std::vector<std::string>& command_of(NoticeKind kind) const;
+  void make_room();
+  void begin(const Call& call);
+  void note(const std::string& text) const;
+
+  const StudySpec spec_;
+  const StudyDir dir_;
+  const Clock& clock_;
+  const HookLimits limits_;
+  std::deque<Call> waiting_;
+  std::optional<Subprocess> running_;
+  NoticeKind running_kind_ = NoticeKind::epoch;
+  double kill_at_ = 0.0;
+  int dropped_ = 0;
+};
+
+}  // namespace bapi

@@ -1,0 +1,316 @@
+#include "bapi/process/model_keeper.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "bapi/study/direction.h"
+
+namespace bapi {
+namespace {
+
+constexpr double kNoInstant = std::numeric_limits<double>::infinity();
+constexpr int kMostNotes = 5;  // per process
+
+// An epoch that is shorter says nothing about the order of saving and reporting: file systems may count time in steps
+// of some milliseconds.
+constexpr double kTellingEpoch = 0.05;  // seconds
+
+// What is written in the first part of the time between two reports was written after the first of them; in the rest,
+// before the second. Programs that validate after saving leave it some time before the report.
+constexpr double kFirstPart = 0.4;
+
+constexpr int kEnoughVotes = 3;
+
+constexpr const char* kOrderUnknown =
+    "it could not be told yet whether the program saves before it reports the epoch, or after";
+
+constexpr double kLookForSave = 0.02;  // seconds, at a program that will save
+constexpr double kRest = 0.1;          // seconds without a change: it has saved
+
+double modified_at(const std::filesystem::path& file) {
+  struct stat status = {};
+  if (::stat(file.c_str(), &status) != 0) return 0.0;
+  return static_cast<double>(status.st_mtim.tv_sec) + 1e-9 * static_cast<double>(status.st_mtim.tv_nsec);
+}
+
+TreeState state_of(const std::filesystem::path& directory) {
+  auto scanned = scan_tree(directory);
+  auto* state = std::get_if<TreeState>(&scanned);
+  return state ? std::move(*state) : TreeState{};
+}
+
+}  // namespace
+
+// A copy that is being made, or the last one being written to the disk.
+class ModelKeeper::Job {
+ public:
+  Job(SnapshotRequest request, int wake) : request_(std::move(request)), wake_(wake), thread_([this] { take(); }) {}
+  Job(const TrialDir& dir, int wake) : request_{.dir = dir, .label = {}}, wake_(wake), thread_([this] { settle(); }) {}
+  ~Job() { wait(); }
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  const SnapshotLabel& label() const { return request_.label; }
+  bool copied() const { return copied_.load(); }
+  bool done() const { return done_.load(); }
+  bool only_settles() const { return request_.label.epoch == 0; }
+  SnapshotResult& result() { return result_; }
+  void wait() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void wake() const {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t ignored = ::write(wake_, &one, sizeof one);
+  }
+
+  void take() {
+    request_.copied = [this] {
+      copied_.store(true);
+      wake();
+    };
+    result_ = take_snapshot(request_);
+    done_.store(true);
+    wake();
+  }
+
+  void settle() {
+    copied_.store(true);
+    settle_snapshots(request_.dir);
+    done_.store(true);
+    wake();
+  }
+
+  SnapshotRequest request_;
+  int wake_;
+  SnapshotResult result_;
+  std::atomic<bool> copied_ = false;
+  std::atomic<bool> done_ = false;
+  std::thread thread_;  // the last member: it uses the others
+};
+
+ModelKeeper::ModelKeeper(TrialDir dir, Metric metric, const Clock& clock, int wake)
+    : dir_(std::move(dir)),
+      metric_(std::move(metric)),
+      clock_(clock),
+      wake_(wake),
+      kept_(newest_snapshot(dir_)),
+      synced_at_(-std::numeric_limits<double>::infinity()) {}
+
+ModelKeeper::~ModelKeeper() {
+  ended_ = true;
+  look();
+  while (job_) {
+    job_->wait();
+    look();
+  }
+}
+
+void ModelKeeper::process_begins() {
+  seen_ = state_of(dir_.checkpoint());
+  began_empty_ = seen_.empty();
+  reported_at_ = modified_at(dir_.log());  // bapi has just written to it
+  reports_ = 0;
+  order_ = Order::unknown;
+  votes_ = 0;
+  saved_before_first_report_ = false;
+  writes_.follow(dir_);
+  ended_ = false;
+  noted_ = 0;
+}
+
+// Of two reports, the second before the first.
+bool ModelKeeper::counts_more(double later, double earlier) const {
+  return metric_.of == ValueOf::last || oriented(later, metric_.goal) > oriented(earlier, metric_.goal);
+}
+
+// Mostly known without a look at the directory: a program may never save.
+bool ModelKeeper::still_without_files() {
+  writes_.read();
+  if (!seen_.empty()) return false;
+  std::error_code ignored;
+  return writes_.saved_nothing() || std::filesystem::is_empty(dir_.checkpoint(), ignored);
+}
+
+bool ModelKeeper::wants_stop(double value) {
+  if (order_ == Order::reports_first || still_without_files()) return false;
+  if (job_ && !job_->only_settles() && !counts_more(value, job_->label().value)) return false;
+  return improves(kept_, value, metric_);
+}
+
+// What a single report tells. A program that is starved of the processor between saving and reporting looks like one
+// that reports first.
+ModelKeeper::Order ModelKeeper::order_by_times(const Report& report, const TreeState& now, Saved saved) const {
+  const double interval = report.written_at - reported_at_;
+  const bool first = reports_ == 1;
+  if (!report.alone || now == seen_ || (interval < kTellingEpoch && !first)) return Order::unknown;
+  const double newest = now.newest_content();
+  if (saved == Saved::after) {
+    // It was stopped soon after its report. One that saves first would have had to train an epoch meanwhile.
+    const bool soon = newest - report.written_at < kFirstPart * interval;
+    return soon && !first ? Order::reports_first : Order::unknown;
+  }
+  if (newest - reported_at_ >= kFirstPart * interval) return Order::saves_first;
+  return first ? Order::unknown : Order::reports_first;
+}
+
+void ModelKeeper::learn(const Report& report, Order by_times) {
+  if (order_ != Order::unknown) return;
+  if (by_times == Order::saves_first) ++votes_;
+  if (by_times == Order::reports_first) --votes_;
+  if (writes_.surely_saves_first(report.channel) || votes_ >= kEnoughVotes) {
+    order_ = Order::saves_first;
+  } else if (votes_ <= -kEnoughVotes && !saved_before_first_report_) {
+    order_ = Order::reports_first;
+  }
+}
+
+void ModelKeeper::reported(const Report& report) {
+  const SnapshotLabel label = {.epoch = report.epoch, .value = report.value};
+  if (waiting_) miss(waiting_->label, "the program did not save, or was still saving, when it reported the next epoch");
+  waiting_.reset();
+  const bool first = reports_++ == 0;
+  if (first) forget_checkpoint_epoch(dir_);
+  if (still_without_files()) {
+    reported_at_ = report.written_at;
+    return;
+  }
+  const auto scanned = scan_tree(dir_.checkpoint());
+  if (const auto* trouble = std::get_if<std::string>(&scanned)) {
+    if (improves(kept_, report.value, metric_)) miss(label, *trouble);
+    return;
+  }
+  const TreeState& now = std::get<TreeState>(scanned);
+  const bool wrote = now != seen_;
+  const bool later = writes_.saved_after(report.channel) || now.newest_content() > report.written_at;
+  const Order by_times = order_by_times(report, now, later ? Saved::after : Saved::before);
+  if (first) saved_before_first_report_ = wrote && !later;
+  learn(report, by_times);
+  seen_ = now;
+  reported_at_ = report.written_at;
+  if (order_ == Order::reports_first && !told_order_) {
+    told_order_ = true;
+    notes_.emplace_back(
+        "the program saves its checkpoint after it reports the epoch. Save, then report: then the checkpoint of the "
+        "best epoch can be kept in every case");
+  }
+  if (order_ == Order::reports_first) {
+    if (improves(kept_, report.value, metric_)) {
+      waiting_ = {.label = label,
+                  .at_report = later ? TreeState{} : now,
+                  .last_seen = now,
+                  .next_look = clock_.now() + (later ? kRest : kLookForSave)};
+    }
+    return;
+  }
+  if (!wants_stop(report.value)) return;
+  if (now.empty()) return;
+  if (!wrote) return miss(label, kNotSaved);
+  if (later) return miss(label, kSavedAgain);
+  const bool of_no_other = first && began_empty_;  // a process that has never reported has no other model
+  if (order_ == Order::unknown && by_times != Order::saves_first && !of_no_other) return miss(label, kOrderUnknown);
+  next_ = {.label = label, .written_by = report.written_at};
+  if (!job_) copy(*std::exchange(next_, std::nullopt));
+}
+
+bool ModelKeeper::is_between_save_and_report(WriteOrder::Channel channel) {
+  writes_.read();
+  return order_ != Order::reports_first && writes_.saved_last(channel);
+}
+
+void ModelKeeper::copy(const Candidate& candidate) {
+  const double now = clock_.now();
+  const Sync sync = now - synced_at_ >= kSyncEvery ? Sync::yes : Sync::no;
+  if (sync == Sync::yes) synced_at_ = now;
+  try {
+    job_ = std::make_unique<Job>(
+        SnapshotRequest{.dir = dir_, .label = candidate.label, .written_by = candidate.written_by, .sync = sync},
+        wake_);
+  } catch (const std::system_error& error) {  // no room for a thread
+    miss(candidate.label, error.what());
+  }
+}
+
+void ModelKeeper::process_ended(bool in_order) {
+  ended_ = true;
+  if (waiting_) {
+    if (in_order) waiting_->last_seen = state_of(dir_.checkpoint());  // it has finished what it was writing
+    if (!job_) look_at_rest();
+    if (waiting_) miss(waiting_->label, "the program ended before it had saved");
+    waiting_.reset();
+  }
+  look();
+}
+
+void ModelKeeper::look() {
+  if (job_ && job_->done()) finish_job();
+  if (waiting_ && !job_ && clock_.now() >= waiting_->next_look) look_at_rest();
+  if (!job_ && ended_ && kept_ && !kept_->synced) {
+    kept_->synced = true;
+    try {
+      job_ = std::make_unique<Job>(dir_, wake_);
+    } catch (const std::system_error&) {
+      // It is written to the disk in the kernel's own time.
+    }
+  }
+}
+
+void ModelKeeper::finish_job() {
+  if (!job_->only_settles()) {
+    SnapshotResult& result = job_->result();
+    if (result.taken) {
+      kept_ = std::move(result.taken);
+    } else {
+      miss(job_->label(), result.failure);
+    }
+  }
+  job_.reset();
+  if (next_ && improves(kept_, next_->label.value, metric_)) copy(*next_);
+  next_.reset();
+}
+
+// Whether a program that reports first has saved by now, and does not write any more.
+void ModelKeeper::look_at_rest() {
+  TreeState now = state_of(dir_.checkpoint());
+  const bool rests = now == waiting_->last_seen;
+  if (now != waiting_->at_report && rests && !now.empty()) {
+    copy({.label = waiting_->label, .written_by = kNoInstant});
+    seen_ = std::move(now);
+    waiting_.reset();
+    return;
+  }
+  waiting_->next_look = clock_.now() + (now == waiting_->at_report ? kLookForSave : kRest);
+  waiting_->last_seen = std::move(now);
+}
+
+void ModelKeeper::miss(const SnapshotLabel& label, const std::string& reason) {
+  if (!missed_ || counts_more(label.value, *missed_)) {
+    note_missed(dir_, {.epoch = label.epoch, .reason = reason});
+    missed_ = label.value;
+  }
+  if (noted_++ < kMostNotes) {
+    notes_.push_back(fmt::format("the checkpoint of epoch {} was not kept: {}", label.epoch, reason));
+  }
+}
+
+bool ModelKeeper::needs_stopped_program() const { return next_.has_value() || (job_ && !job_->copied()); }
+
+bool ModelKeeper::busy() const { return job_ != nullptr; }
+
+double ModelKeeper::next_look() const {
+  if (job_) return wake_ >= 0 ? kNoInstant : clock_.now() + kLookForSave;
+  return waiting_ ? waiting_->next_look : kNoInstant;
+}
+
+std::vector<std::string> ModelKeeper::take_notes() { return std::exchange(notes_, {}); }
+
+}  // namespace bapi

@@ -1,0 +1,421 @@
+#include "bapi/report/space_plots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "bapi/report/svg.h"
+#include "bapi/report/svg_elements.h"
+#include "bapi/report/text.h"
+#include "bapi/study/progress.h"
+
+namespace bapi {
+namespace {
+
+constexpr const char* kResultColor = "#0072B2";
+constexpr const char* kOtherColor = "#9a9a9a";
+constexpr const char* kFailureColor = "#D55E00";
+
+constexpr double kSliceWidth = 400.0;
+constexpr double kSliceHeight = 280.0;
+constexpr int kSlicesPerRow = 2;
+constexpr std::size_t kMostGridPoints = 12;  // per parameter, for main effects
+constexpr double kRoundingVariance = 1e-9;   // of ranks, which are whole numbers or halves
+constexpr std::size_t kMostTrials = 300;     // for main effects: the last ones
+
+// One trial with a result: coordinates in the unit cube, and the best value to be maximised.
+struct Result {
+  const Trial* trial;
+  Vector unit;
+  double score;
+};
+
+// Where the coordinates of parameters that vary stand among all parameters.
+std::vector<std::size_t> varying(const Space& space) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < space.params().size(); ++i) {
+    if (!std::holds_alternative<Constant>(space.params()[i].domain)) places.push_back(i);
+  }
+  return places;
+}
+
+std::vector<Result> results_of(const History& history) {
+  std::vector<Result> results;
+  for (const Trial& trial : history.trials()) {
+    if (trial.curve.empty()) continue;
+    results.push_back(
+        {.trial = &trial, .unit = history.spec().space.to_unit(trial.config), .score = trial.curve.best()});
+  }
+  return results;
+}
+
+std::string result_label(const StudySpec& spec) {
+  return fmt::format(
+      "best {} ({} is better)", spec.metric.name, spec.metric.goal == Goal::maximize ? "higher" : "lower");
+}
+
+// Values that are far worse than the others would squeeze these into a corner: the axis shows the better nine tenths.
+Axis result_axis(const History& history, const std::vector<Result>& results) {
+  std::vector<double> scores;
+  for (const Result& result : results) scores.push_back(result.score);
+  std::sort(scores.begin(), scores.end());
+  const std::size_t worst = scores.size() > 20 ? scores.size() / 10 : 0;
+  const std::array<double, 2> ends = {history.in_user_units(scores[worst]), history.in_user_units(scores.back())};
+  return axis_over(ends, result_label(history.spec()));
+}
+
+struct ParamAxis {
+  Axis axis;
+  std::vector<std::string> options = {};  // of a choice: its places are 0, 1, 2, ...
+};
+
+ParamAxis axis_of(const Param& param) {
+  if (const auto* real = std::get_if<RealRange>(&param.domain)) {
+    const AxisScale scale = real->scale == Scale::log ? AxisScale::log : AxisScale::linear;
+    return {.axis = {.label = param.name, .low = real->low, .high = real->high, .scale = scale}};
+  }
+  if (const auto* whole = std::get_if<IntRange>(&param.domain)) {
+    const bool log = whole->scale == Scale::log;
+    return {.axis = {.label = param.name,
+                     .low = static_cast<double>(whole->low) - (log ? 0.0 : 0.5),
+                     .high = static_cast<double>(whole->high) + (log ? 0.0 : 0.5),
+                     .scale = log ? AxisScale::log : AxisScale::linear,
+                     .ticks = Ticks::whole}};
+  }
+  ParamAxis found;
+  if (const auto* choice = std::get_if<Choice>(&param.domain)) {
+    for (const Value& option : choice->options) found.options.push_back(to_text(option));
+  }
+  found.axis = {.label = param.name, .low = -0.5, .high = static_cast<double>(found.options.size()) - 0.5};
+  for (const std::string& option : found.options) {
+    found.axis.named.push_back({static_cast<double>(found.axis.named.size()), option});
+  }
+  return found;
+}
+
+// Where a value stands on its axis; NaN if the parameter does not apply.
+double place_on(const ParamAxis& axis, const Value& value) {
+  if (const auto* real = std::get_if<double>(&value); real && axis.options.empty()) return *real;
+  if (const auto* whole = std::get_if<std::int64_t>(&value); whole && axis.options.empty()) {
+    return static_cast<double>(*whole);
+  }
+  const auto found = std::find(axis.options.begin(), axis.options.end(), to_text(value));
+  if (std::holds_alternative<std::monostate>(value) || found == axis.options.end()) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return static_cast<double>(found - axis.options.begin());
+}
+
+std::string empty_picture(const std::string& title) {
+  Figure figure(title, "", {}, {});
+  figure.message("no reports yet");
+  return figure.svg();
+}
+
+// Several drawings under one title, which is also the name of the picture for those who do not see it.
+std::string page(double width, double height, const std::string& title, const std::string& body) {
+  return fmt::format(
+      R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img")"
+      R"( font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif">)"
+      "\n<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n{3}{4}</svg>\n",
+      width,
+      height,
+      xml_escaped(title),
+      fitted_element(20.0, 30.0, Anchor::start, 17.0, width - 40.0, "#222222", title),
+      body);
+}
+
+// A whole picture at a place of a larger one.
+std::string placed_at(double x, double y, const std::string& svg) {
+  return fmt::format("<svg x=\"{}\" y=\"{}\" {}", x, y, svg.substr(std::string("<svg ").size()));
+}
+
+std::string slice(const History& history, const std::vector<Result>& results, std::size_t param, const Axis& y) {
+  const ParamAxis x = axis_of(history.spec().space.params()[param]);
+  Figure figure("", "", x.axis, y, {}, {.width = kSliceWidth, .height = kSliceHeight});
+  for (const Result& result : results) {
+    const bool best = history.incumbent() == result.trial->id;
+    const bool failed = result.trial->state == TrialState::failed;
+    figure.marker({place_on(x, result.trial->config.values[param]), history.in_user_units(result.score)},
+                  failed ? Marker::cross
+                  : best ? Marker::ring
+                         : Marker::disc,
+                  best ? 5.0 : 2.5,
+                  failed ? kFailureColor
+                  : best ? kResultColor
+                         : kOtherColor,
+                  best ? 1.0 : 0.7);
+  }
+  return figure.svg();
+}
+
+// ── main effects ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+// Gaussian kernel regression over the unit cube.
+class Smoother {
+ public:
+  explicit Smoother(const std::vector<Result>& results) : results_(results) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const double width : {0.05, 0.1, 0.15, 0.25, 0.4, 0.7}) {
+      const double error = left_out_error(width);
+      if (error < least) {
+        least = error;
+        width_ = width;
+      }
+    }
+  }
+
+  double at(const Vector& unit) const { return smoothed(unit, width_, results_.size()); }
+
+ private:
+  double smoothed(const Vector& unit, double width, std::size_t without) const {
+    double sum = 0.0;
+    double weights = 0.0;
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+      if (i == without) continue;
+      const double weight = std::exp(-0.5 * (results_[i].unit - unit).squaredNorm() / (width * width)) + 1e-300;
+      sum += weight * results_[i].score;
+      weights += weight;
+    }
+    return sum / weights;
+  }
+
+  double left_out_error(double width) const {
+    double error = 0.0;
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+      error += std::pow(smoothed(results_[i].unit, width, i) - results_[i].score, 2);
+    }
+    return error;
+  }
+
+  const std::vector<Result>& results_;
+  double width_ = 0.25;
+};
+
+double variance(const std::vector<double>& values) {
+  double mean = 0.0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  double sum = 0.0;
+  for (const double value : values) sum += (value - mean) * (value - mean) / static_cast<double>(values.size());
+  return sum;
+}
+
+// Values that a parameter was tried with, at most kMostGridPoints of them, evenly among those that there are.
+std::vector<double> tried_places(const std::vector<Result>& results, Eigen::Index column) {
+  std::vector<double> places;
+  for (const Result& result : results) places.push_back(result.unit[column]);
+  std::sort(places.begin(), places.end());
+  const std::size_t stride = 1 + (places.size() - 1) / kMostGridPoints;
+  std::vector<double> thinned;
+  for (std::size_t i = stride / 2; i < places.size(); i += stride) thinned.push_back(places[i]);
+  return thinned;
+}
+
+double main_effect(const std::vector<Result>& results, const Smoother& smoother, Eigen::Index column) {
+  std::vector<double> means;
+  for (const double place : tried_places(results, column)) {
+    double mean = 0.0;
+    for (const Result& result : results) {
+      Vector moved = result.unit;
+      moved[column] = place;
+      mean += smoother.at(moved) / static_cast<double>(results.size());
+    }
+    means.push_back(mean);
+  }
+  return variance(means);
+}
+
+// By rank: one that diverged must not outweigh all others.
+void rank_scores(std::vector<Result>& results) {
+  std::vector<double> sorted;
+  for (const Result& result : results) sorted.push_back(result.score);
+  std::sort(sorted.begin(), sorted.end());
+  for (Result& result : results) {
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), result.score);
+    result.score = 0.5 * static_cast<double>((first - sorted.begin()) + (last - sorted.begin()));
+  }
+}
+
+}  // namespace
+
+std::vector<Importance> importance_of(const History& history) {
+  std::vector<Result> results = results_of(history);
+  if (results.size() > kMostTrials) results.erase(results.begin(), results.end() - kMostTrials);
+  if (std::ssize(results) < kFewestForImportance) return {};
+  rank_scores(results);
+  const Smoother smoother(results);
+  std::vector<double> fitted;
+  for (const Result& result : results) fitted.push_back(smoother.at(result.unit));
+  const double total = variance(fitted);
+  std::vector<Importance> found;
+  Eigen::Index column = 0;
+  for (const std::size_t place : varying(history.spec().space)) {
+    const double effect = total > kRoundingVariance ? main_effect(results, smoother, column) / total : 0.0;
+    found.push_back({.param = history.spec().space.params()[place].name, .share = std::clamp(effect, 0.0, 1.0)});
+    ++column;
+  }
+  std::stable_sort(
+      found.begin(), found.end(), [](const Importance& a, const Importance& b) { return a.share > b.share; });
+  return found;
+}
+
+std::string plot_slices(const History& history) {
+  const std::vector<Result> results = results_of(history);
+  const std::string title = history.spec().name + ": results by parameter";
+  const std::vector<std::size_t> params = varying(history.spec().space);
+  if (results.empty() || params.empty()) return empty_picture(title);
+  const Axis y = result_axis(history, results);
+  constexpr double kHead = 48.0;
+  const double rows = std::ceil(static_cast<double>(params.size()) / kSlicesPerRow);
+  std::string body;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    body += placed_at(kSliceWidth * static_cast<double>(i % kSlicesPerRow),
+                      kHead + kSliceHeight * static_cast<double>(i / kSlicesPerRow),
+                      slice(history, results, params[i], y));
+  }
+  return page(kSlicesPerRow * kSliceWidth, kHead + rows * kSliceHeight, title, body);
+}
+
+std::string plot_cost(const History& history) {
+  const std::vector<Result> results = results_of(history);
+  const std::string title = history.spec().name + ": cost against result";
+  if (results.empty()) return empty_picture(title);
+  std::vector<double> costs;
+  for (const Result& result : results) costs.push_back(result.trial->spent());
+  const std::string unit = history.spec().budget.unit;
+  Axis x = axis_over(costs, fmt::format("cost of the trial ({})", unit));
+  const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
+  if (*least > 0.0 && *most / *least > 30.0) {
+    x.scale = AxisScale::log;
+    x.low = *least / 1.2;
+    x.high = *most * 1.2;
+  }
+  Figure figure(title,
+                plural(std::ssize(results), "trial"),
+                x,
+                result_axis(history, results),
+                {{.label = "best", .color = kResultColor, .swatch = LegendEntry::Swatch::disc},
+                 {.label = "others", .color = kOtherColor, .swatch = LegendEntry::Swatch::disc},
+                 {.label = "failed", .color = kFailureColor, .swatch = LegendEntry::Swatch::cross}});
+  for (const Result& result : results) {
+    const bool best = history.incumbent() == result.trial->id;
+    const bool failed = result.trial->state == TrialState::failed;
+    figure.marker({result.trial->spent(), history.in_user_units(result.score)},
+                  failed ? Marker::cross : Marker::disc,
+                  best ? 5.0 : 3.0,
+                  failed ? kFailureColor
+                  : best ? kResultColor
+                         : kOtherColor,
+                  best ? 1.0 : 0.7);
+  }
+  return figure.svg();
+}
+
+std::string plot_parallel(const History& history) {
+  std::vector<Result> results = results_of(history);
+  const std::string title = history.spec().name + ": configurations and results";
+  const std::vector<std::size_t> params = varying(history.spec().space);
+  if (results.empty() || params.empty()) return empty_picture(title);
+  std::stable_sort(results.begin(), results.end(), [](const Result& a, const Result& b) { return a.score < b.score; });
+
+  const double width = std::max(560.0, 130.0 * static_cast<double>(params.size() + 1) + 80.0);
+  constexpr double kHeight = 440.0;
+  constexpr double kTop = 90.0;
+  constexpr double kBottom = 380.0;
+  const double step = (width - 160.0) / static_cast<double>(params.size());
+  const auto across = [&](std::size_t column) { return 80.0 + step * static_cast<double>(column); };
+  const auto up = [&](double share) { return kBottom - share * (kBottom - kTop); };
+
+  std::string body;
+  const double count = static_cast<double>(results.size());
+  for (std::size_t rank = 0; rank < results.size(); ++rank) {
+    const Result& result = results[rank];
+    const double share = results.size() > 1 ? static_cast<double>(rank) / (count - 1.0) : 1.0;
+    std::string points;
+    for (std::size_t column = 0; column < params.size(); ++column) {
+      points += fmt::format("{:.1f},{:.1f} ", across(column), up(result.unit[static_cast<Eigen::Index>(column)]));
+    }
+    points += fmt::format("{:.1f},{:.1f}", across(params.size()), up(share));
+    const bool top = share >= 0.9 || rank + 1 == results.size();
+    body += fmt::format(
+        "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-opacity=\"{:.2f}\"/>\n",
+        points,
+        top ? kResultColor : kOtherColor,
+        top ? 1.8 : 1.0,
+        top ? 0.9 : std::clamp(8.0 / count, 0.12, 0.5));
+  }
+  for (std::size_t column = 0; column <= params.size(); ++column) {
+    const double x = across(column);
+    body += line_element(x, kTop, x, kBottom, "#222222", 1.0);
+    const bool last = column == params.size();
+    const Space& space = history.spec().space;
+    std::string low = short_number(history.in_user_units(results.front().score));
+    std::string high = short_number(history.in_user_units(results.back().score));
+    std::string name = "best " + history.spec().metric.name;
+    if (!last) {
+      const ParamAxis axis = axis_of(space.params()[params[column]]);
+      name = space.params()[params[column]].name;
+      low = axis.options.empty()
+                ? short_number(std::ceil(axis.axis.low) == axis.axis.low + 0.5 ? axis.axis.low + 0.5 : axis.axis.low)
+                : axis.options.front();
+      high =
+          axis.options.empty()
+              ? short_number(std::floor(axis.axis.high) == axis.axis.high - 0.5 ? axis.axis.high - 0.5 : axis.axis.high)
+              : axis.options.back();
+    }
+    const double room = std::min(step - 8.0, 2.0 * std::min(x, width - x) - 8.0);
+    body += fitted_element(x, kTop - 24.0, Anchor::middle, 13.0, room, "#222222", name);
+    body += fitted_element(x, kTop - 8.0, Anchor::middle, 11.5, room, "#666666", high);
+    body += fitted_element(x, kBottom + 18.0, Anchor::middle, 11.5, room, "#666666", low);
+  }
+  body +=
+      text_element(20.0,
+                   kHeight - 16.0,
+                   Anchor::start,
+                   12.0,
+                   "#666666",
+                   fmt::format("{}, results by rank; the best tenth in blue", plural(std::ssize(results), "trial")));
+  return page(width, kHeight, title, body);
+}
+
+std::string plot_importance(const History& history) {
+  const std::string title = history.spec().name + ": what results go with";
+  const std::vector<Importance> shares = importance_of(history);
+  if (shares.empty()) {
+    Figure figure(title, "", {}, {});
+    figure.message(fmt::format("{} results are needed", kFewestForImportance));
+    return figure.svg();
+  }
+  constexpr double kLeft = 180.0;
+  constexpr double kRight = 700.0;
+  constexpr double kRow = 30.0;
+  std::string body;
+  body += text_element(20.0,
+                       50.0,
+                       Anchor::start,
+                       12.0,
+                       "#666666",
+                       "share of the variation between trials that goes with each parameter alone");
+  double y = 80.0;
+  for (const Importance& share : shares) {
+    body += fitted_element(kLeft - 10.0, y + 5.0, Anchor::end, 13.0, kLeft - 20.0, "#222222", share.param);
+    body += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"18\" fill=\"{}\"/>\n",
+                        kLeft,
+                        y - 9.0,
+                        std::max(1.0, share.share * (kRight - kLeft)),
+                        kResultColor);
+    body += text_element(kLeft + share.share * (kRight - kLeft) + 8.0,
+                         y + 5.0,
+                         Anchor::start,
+                         12.0,
+                         "#666666",
+                         fmt::format("{:.0f} %", 100.0 * share.share));
+    y += kRow;
+  }
+  return page(800.0, y + 10.0, title, body);
+}
+
+}  // namespace bapi

@@ -1,0 +1,109 @@
+"""Small comforts: ls, watch, completion, the manual page, init."""
+
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+from harness import EndToEnd, main
+
+
+class Comfort(EndToEnd):
+    def test_ls_lists_the_studies_of_directories(self):
+        self.bapi("run", self.study(), "--quiet")
+        os.mkdir(self.path("other"))
+        rows = self.json("ls")
+        self.assertEqual([(row["study"], row["state"], row["spent"], row["path"]) for row in rows],
+                         [("mlp", "finished", 40, "mlp.bapi")])  # fmt: skip
+        self.assertEqual(rows[0]["best"], self.json("best")["value"])
+        self.assertEqual(self.json("ls", "other"), [])
+        self.assertIn("there is no study here", self.bapi("ls", "other").stderr)
+        self.assertIn("expected a directory", self.bapi("ls", "nowhere", code=2).stderr)
+        self.assertIn("mlp", self.bapi("ls").stdout)
+
+    def test_ls_lists_what_it_can_read(self):
+        self.bapi("run", self.study(), "--quiet")
+        os.mkdir(self.path("broken.bapi"))
+        self.write("broken.bapi/study.db", "this is no database")
+        result = self.bapi("ls", "-f", "csv", code=3)
+        self.assertIn("broken.bapi", result.stderr)
+        self.assertIn("mlp,finished", result.stdout)
+
+    def test_watch_follows_a_study_to_its_end(self):
+        process = self.start("run", self.study(delay=0.02), "--quiet")
+        self.wait_for_reports(1)
+        result = self.bapi("watch", "mlp")
+        process.wait(20)
+        self.assertRegex(result.stdout, r"trial 0 +start, to epoch \d+")
+        self.assertIn("finished", result.stdout)
+        self.assertIn("40 of 40 epochs spent", result.stdout)
+
+    def test_watching_ends_with_ctrl_c_and_the_study_does_not(self):
+        run = self.start("run", self.study(delay=0.1), "--quiet")
+        self.wait_for_reports(1)
+        watch = self.start("watch", "mlp")
+        self.assertTrue(watch.stdout.readline())
+        watch.send_signal(signal.SIGINT)
+        self.assertEqual(watch.wait(20), 0)
+        self.assertIsNone(run.poll())
+
+    def test_a_study_that_nobody_runs_is_shown_at_once(self):
+        self.bapi("run", self.study(), "--quiet")
+        self.assertIn("finished: ", self.bapi("watch").stdout)
+
+    def test_completion_knows_every_command_and_option(self):
+        for shell in ("bash", "zsh", "fish"):
+            script = self.bapi("completion", shell).stdout
+            for word in ("what-if", "completion", "format", "budget"):
+                self.assertIn(word, script)
+            program = shutil.which(shell)
+            if program:
+                subprocess.run([program, "-n"], input=script, text=True, check=True, stderr=subprocess.PIPE)
+        self.assertIn("expected bash, zsh or fish", self.bapi("completion", "csh", code=2).stderr)
+
+    @unittest.skipUnless(shutil.which("bash"), "there is no bash")
+    def test_bash_completes_commands_options_formats_and_studies(self):
+        self.bapi("run", self.study(), "--quiet")
+        for words, expected in [
+            (["bapi", "st"], ["status"]),
+            (["bapi", "run", "--bud"], ["--budget"]),
+            (["bapi", "trials", "-f", "j"], ["json"]),
+            (["bapi", "show", "ml"], ["mlp.bapi"]),
+        ]:
+            script = (
+                f'eval "$({self.environment()["BAPI"]} completion bash)"\n'
+                f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}\n_bapi\n"
+                'printf "%s\\n" "${COMPREPLY[@]}" | sort -u\n'
+            )
+            out = subprocess.run(["bash", "-O", "extglob", "-c", script], cwd=self.dir, text=True, stdout=subprocess.PIPE).stdout
+            self.assertEqual(out.split(), expected)
+
+    def test_the_manual_page_has_every_command(self):
+        page = self.bapi("man").stdout
+        self.assertTrue(page.startswith(".TH BAPI 1"))
+        for command in ("init", "run", "what\\-if", "man"):
+            self.assertIn(f".SS {command}\n", page)
+        self.assertNotRegex(page, r"(?m)^'")
+        if shutil.which("groff"):
+            result = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z"], input=page, text=True, stderr=subprocess.PIPE)
+            self.assertEqual(result.stderr, "")
+
+    def test_init_takes_the_command_and_a_name_after_it(self):
+        self.bapi("init", "fit.yaml", "--", "python3", "fit.py", "--data", "a b")
+        with open(self.path("fit.yaml")) as file:
+            text = file.read()
+        self.assertIn('command: [python3, fit.py, --data, "a b", "${args}"]', text)
+        self.assertIn("name: fit\n", text)
+
+    def test_init_translates_a_sweep(self):
+        self.write("sweep.yaml", "program: t.py\nmethod: grid\nmetric: {name: loss, goal: minimize}\n"
+                                 "parameters: {lr: {min: 0.001, max: 0.1}}\n")  # fmt: skip
+        result = self.bapi("init", "--from-wandb", "sweep.yaml", "--stdout")
+        self.assertIn("method: grid has no counterpart", result.stderr)
+        self.assertIn("metric: {name: loss, goal: minimize}", result.stdout)
+        self.assertIn("  lr: {min: 0.001, max: 0.1}\n", result.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+"""Hooks: programs that are told what happens, and cannot disturb a study. Other metrics, and where a study was run."""
+
+import json
+import os
+import pathlib
+import socketserver
+import struct
+import subprocess
+import sys
+import threading
+
+from harness import EndToEnd, main
+
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples/hooks"
+
+TRAINER = """
+import json, os
+for epoch in range(int(os.environ["BAPI_FROM_EPOCH"]) + 1, int(os.environ["BAPI_MAX_EPOCH"]) + 1):
+    with open(os.environ["BAPI_REPORT"], "a") as file:
+        file.write(json.dumps({"epoch": epoch, "accuracy": epoch / 10, "loss": 1 / epoch, "note": "text"}) + "\\n")
+"""
+
+WITNESS = """
+import json, os, sys
+facts = {name: value for name, value in os.environ.items() if name.startswith("BAPI_")}
+with open("told.jsonl", "a") as file:
+    file.write(json.dumps([sys.argv[1], facts]) + "\\n")
+"""
+
+STUDY = """
+name: hooked
+command: ["{python}", train.py]
+metric: {{name: accuracy, goal: maximize}}
+budget: "9 epochs"
+epochs: 3
+policy: random
+parameters: {{x: {{min: 0.0, max: 1.0}}}}
+{more}
+"""
+
+
+class HookStudies(EndToEnd):
+    hook_seconds = "60"
+
+    def environment(self):
+        return {**super().environment(), "BAPI_HOOK_SECONDS": self.hook_seconds}
+
+    def run_study(self, more=""):
+        self.write("train.py", TRAINER)
+        self.write("witness.py", WITNESS)
+        self.write("study.yaml", STUDY.format(python=sys.executable, more=more))
+        return self.bapi("run", "study.yaml", "--quiet")
+
+    def told(self):
+        with open(self.path("told.jsonl")) as file:
+            return [json.loads(line) for line in file]
+
+    def hook(self, *events):
+        return "hooks: {" + ", ".join(f'{event}: ["{sys.executable}", witness.py, {event}]' for event in events) + "}"
+
+
+class Hooks(HookStudies):
+    def test_every_event_is_told_in_order(self):
+        self.run_study(self.hook("epoch", "best", "trial_end", "study_end"))
+        told = self.told()
+        self.assertEqual([name for name, _ in told[:7]],
+                         ["epoch", "best", "epoch", "best", "epoch", "best", "trial_end"])  # fmt: skip
+        self.assertEqual([name for name, _ in told].count("epoch"), 9)
+        self.assertEqual(told[-1][0], "study_end")
+        name, first = told[0]
+        self.assertEqual(first["BAPI_EVENT"], name)
+        self.assertEqual((first["BAPI_STUDY"], first["BAPI_TRIAL"], first["BAPI_EPOCH"]), ("hooked", "0", "1"))
+        self.assertEqual(json.loads(first["BAPI_METRICS"]), {"accuracy": 0.1, "loss": 1.0})
+        self.assertEqual(list(json.loads(first["BAPI_VALUES"])), ["x"])
+        self.assertEqual(told[6][1]["BAPI_STATE"], "completed")
+        self.assertEqual(told[-1][1]["BAPI_BEST_VALUE"], "0.3")
+
+    def test_a_hook_that_fails_hangs_or_is_missing_changes_nothing(self):
+        self.hook_seconds = "0.5"
+        self.run_study("hooks: {epoch: [sleep, 1000], best: [no-such-program], study_end: [sh, -c, 'exit 3']}")
+        self.assertEqual(self.check_books("hooked")["budget"]["spent"], 9)
+        with open(self.path("hooked.bapi", "hooks.log")) as file:
+            self.assertIn("are left out", file.read())
+        sleeping = subprocess.run(["pgrep", "-f", "^sleep 1000$"], stdout=subprocess.PIPE, text=True).stdout.split()
+        here = [pid for pid in sleeping if os.path.exists(f"/proc/{pid}/cwd")
+                and os.readlink(f"/proc/{pid}/cwd") == os.path.realpath(self.dir)]  # fmt: skip
+        self.assertEqual(here, [])
+
+    def test_arguments_are_never_given_to_a_shell(self):
+        self.run_study("hooks: {study_end: [echo, \"$HOME; $(ls) ${x}\"]}")
+        with open(self.path("hooked.bapi", "hooks.log")) as file:
+            self.assertEqual(file.read(), "$HOME; $(ls) ${x}\n")
+
+    def test_other_metrics_are_kept_and_listed(self):
+        self.run_study()
+        curve = self.json("show", "hooked", "0")["curve"]
+        self.assertEqual([point["metrics"] for point in curve], [{"loss": 1.0}, {"loss": 0.5}, {"loss": 1 / 3}])
+        header, first, *_ = self.bapi("export", "hooked", "-f", "csv").stdout.splitlines()
+        self.assertEqual(dict(zip(header.split(","), first.split(",")))["metrics.loss"], "1")
+        self.assertIn("loss=0.5", self.bapi("show", "hooked", "0").stdout)
+
+    def test_the_study_knows_where_it_was_run(self):
+        commands = [["init", "-q"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x", "--allow-empty"]]
+        for command in commands:
+            subprocess.run(["git", *command], cwd=self.dir, check=True)
+        self.run_study()
+        commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.dir, stdout=subprocess.PIPE, text=True).stdout
+        provenance = self.json("status", "hooked")["provenance"]
+        self.assertEqual(provenance["commit"], commit.strip())
+        self.assertEqual(provenance["host"], os.uname().nodename)
+        self.assertIn(f"commit {commit[:12]}", self.bapi("status", "hooked").stdout)
+        # Another commit is noted in the log.
+        subprocess.run(["git", *commands[1]], cwd=self.dir, check=True)
+        self.bapi("resume", "hooked", "--quiet", "--budget", "12 epochs")
+        changed = [row for row in self.json("export", "hooked")["decisions"] if row["event"] == "settings"]
+        self.assertIn("provenance.commit", changed[-1]["why"])
+
+
+FAKE_MLFLOW = """
+import contextlib, json
+def note(*what):
+    with open("mlflow.jsonl", "a") as file:
+        file.write(json.dumps(what) + "\\n")
+def set_experiment(name): note("experiment", name)
+def log_params(params): note("params", params)
+def set_tag(name, value): note("tag", name, value)
+def log_metrics(metrics, step): note("metrics", metrics, step)
+@contextlib.contextmanager
+def start_run(run_name):
+    note("run", run_name)
+    yield
+"""
+
+FAKE_WANDB = """
+import json
+def note(*what):
+    with open("wandb.jsonl", "a") as file:
+        file.write(json.dumps(what) + "\\n")
+class Run:
+    summary = {}
+    def log(self, metrics, step): note("log", metrics, step)
+    def finish(self): note("finish", self.summary)
+def Settings(silent): return None
+def init(project, name, config, mode, settings):
+    note("init", project, name, mode)
+    return Run()
+"""
+
+
+class Examples(HookStudies):
+    """The programs of examples/hooks, with modules in the place of those that have to be installed."""
+
+    def run_example(self, event, script, *arguments):
+        words = ", ".join(json.dumps(word) for word in [sys.executable, str(EXAMPLES / script), *arguments])
+        self.run_study(f"hooks: {{{event}: [{words}]}}")
+        log = self.path("hooked.bapi", "hooks.log")
+        if os.path.exists(log):
+            with open(log) as file:
+                self.assertEqual(file.read(), "")
+
+    def lines(self, name):
+        with open(self.path(name)) as file:
+            return [json.loads(line) for line in file]
+
+    def environment(self):
+        return {**super().environment(), "PYTHONPATH": self.dir}
+
+    def test_mlflow_gets_parameters_and_metrics(self):
+        self.write("mlflow.py", FAKE_MLFLOW)
+        self.run_example("trial_end", "to_mlflow.py")
+        lines = self.lines("mlflow.jsonl")
+        self.assertEqual(lines[:2], [["experiment", "hooked"], ["run", "hooked-0000"]])
+        self.assertEqual(list(lines[2][1]), ["x"])
+        self.assertEqual(lines[3:5], [["tag", "state", "completed"], ["metrics", {"accuracy": 0.1, "loss": 1.0}, 1]])
+
+    def test_wandb_gets_an_offline_run(self):
+        self.write("wandb.py", FAKE_WANDB)
+        self.run_example("trial_end", "to_wandb.py")
+        lines = self.lines("wandb.jsonl")
+        self.assertEqual(lines[0], ["init", "hooked", "hooked-0000", "offline"])
+        self.assertEqual(lines[2], ["log", {"accuracy": 0.2, "loss": 0.5}, 2])
+        self.assertEqual(lines[4], ["finish", {"state": "completed"}])
+
+    def test_tensorboard_gets_event_files(self):
+        self.run_example("trial_end", "to_tensorboard.py")
+        with open(self.path("hooked.bapi", "tensorboard", "hooked-0000", "events.out.tfevents.0.bapi"), "rb") as file:
+            data = file.read()
+        records = []
+        while data:
+            (length,) = struct.unpack("<Q", data[:8])
+            records.append(data[12 : 12 + length])
+            data = data[16 + length :]
+        self.assertIn(b"brain.Event:2", records[0])
+        self.assertEqual(len(records), 1 + 2 * 3)
+        self.assertTrue(records[1].endswith(b"\x0a\x08accuracy\x15" + struct.pack("<f", 0.1)), records[1])
+
+    def test_mail_is_sent(self):
+        received = []
+
+        class Server(socketserver.StreamRequestHandler):
+            def handle(self):
+                self.wfile.write(b"220 here\r\n")
+                body = False
+                for line in self.rfile:
+                    received.append(line)
+                    if body:
+                        if line == b".\r\n":
+                            body = False
+                            self.wfile.write(b"250 ok\r\n")
+                        continue
+                    body = line.strip().lower() == b"data"
+                    if line.strip().lower() == b"quit":
+                        self.wfile.write(b"221 bye\r\n")
+                        return
+                    self.wfile.write(b"354 go\r\n" if body else b"250 ok\r\n")
+
+        with socketserver.TCPServer(("127.0.0.1", 0), Server) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            os.environ["SMTP_HOST"], os.environ["SMTP_PORT"] = "127.0.0.1", str(server.server_address[1])
+            self.run_example("study_end", "to_mail.py", "me@example.org")
+            server.shutdown()
+        text = b"".join(received).decode()
+        self.assertIn("Subject: hooked: ", text)
+        self.assertIn("Best accuracy: 0.3, trial 0, epoch 3", text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+#include "bapi/process/model_keeper.h"
+
+#include <gtest/gtest.h>
+
+#include "bapi/store/snapshot.h"
+#include "tests/process/trainer_study.h"
+
+namespace bapi {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+struct Kept {
+  std::vector<Event> facts;
+  std::optional<Snapshot> model;
+  std::string content;  // the epoch that its program has written into it
+  std::string log;
+  std::optional<MissedSnapshot> missed;
+};
+
+// Trains one trial with the fake trainer to its last epoch.
+Kept train(const std::vector<std::string>& flags, Epoch epochs = 12, StudySpec spec = {}) {
+  const TempDir temp;
+  const SystemClock clock;
+  if (spec.command.empty()) spec = trainer_spec(flags, epochs);
+  const StudyDir dir(temp / "s.bapi");
+  Kept kept;
+  {
+    ProcessEvaluator evaluator(spec, dir, clock);
+    evaluator.start(segment(0, 0, epochs, epochs));
+    kept.facts = drain(evaluator);
+  }
+  const TrialDir trial = dir.trial(TrialId{0});
+  kept.model = newest_snapshot(trial);
+  if (kept.model) kept.content = text_of(kept.model->files / "epoch");
+  kept.log = text_of(trial.log());
+  kept.missed = missed_snapshot(trial);
+  return kept;
+}
+
+TEST(ModelKeeper, KeepsTheModelOfTheBestEpochOfAProgramThatSavesFirst) {
+  const Kept kept = train({"--turn", "5", "--sleep", "0.15"});
+  EXPECT_EQ(epochs_of(kept.facts).size(), 12U);
+  ASSERT_TRUE(kept.model) << kept.log;
+  EXPECT_EQ(kept.model->label.epoch, 5);
+  EXPECT_EQ(kept.content, "5");
+  EXPECT_FALSE(kept.missed);
+}
+
+TEST(ModelKeeper, KeepsItIfItIsTheLastEpochAndTheProgramEnds) {
+  const Kept kept = train({"--turn", "12", "--sleep", "0.15"});
+  ASSERT_TRUE(kept.model) << kept.log;
+  EXPECT_EQ(kept.model->label.epoch, 12);
+  EXPECT_EQ(kept.content, "12");
+}
+
+TEST(ModelKeeper, KeepsItWhenReportsArePrinted) {
+  const Kept kept = train({"--turn", "7", "--sleep", "0.15", "--say", "print"});
+  ASSERT_TRUE(kept.model) << kept.log;
+  EXPECT_EQ(kept.model->label.epoch, 7);
+  EXPECT_EQ(kept.content, "7");
+}
+
+// It cannot stop a program of microseconds in time for every epoch. What it keeps is labelled as what it is.
+TEST(ModelKeeper, NeverGivesAModelTheEpochOfAnother) {
+  for (const char* turn : {"3", "50", "120"}) {
+    const Kept kept = train({"--turn", turn, "--sleep", "0.001"}, 150);
+    ASSERT_TRUE(kept.model) << kept.log;
+    EXPECT_EQ(kept.content, std::to_string(kept.model->label.epoch));
+  }
+}
+
+// It looks as if it saved after its reports, by the times of its files. So does a program that a busy machine leaves
+// without a processor after it has saved.
+TEST(ModelKeeper, KnowsAProgramThatSavesLongBeforeItReports) {
+  const Kept kept = train({"--turn", "5", "--sleep", "0.02", "--validate", "0.25"}, 8);
+  ASSERT_TRUE(kept.model) << kept.log;
+  EXPECT_EQ(kept.model->label.epoch, 5);
+  EXPECT_EQ(kept.content, "5");
+}
+
+TEST(ModelKeeper, MissesAModelRatherThanGiveItTheEpochOfAnother) {
+  const Kept kept = train({"--turn", "5", "--sleep", "0.02", "--validate", "0.25", "--say", "print", "--chatty"}, 8);
+  if (kept.model) {
+    EXPECT_EQ(kept.content, std::to_string(kept.model->label.epoch));
+  } else {
+    ASSERT_TRUE(kept.missed);
+    EXPECT_NE(kept.missed->reason.find("it could not be told yet whether the program saves"), std::string::npos);
+  }
+}
+
+TEST(ModelKeeper, WaitsForAProgramThatReportsFirstToSave) {
+  const Kept kept = train({"--turn", "9", "--sleep", "0.3", "--report-first"}, 11);
+  ASSERT_TRUE(kept.model) << kept.log;
+  EXPECT_EQ(kept.model->label.epoch, 9);
+  EXPECT_EQ(kept.content, "9");
+  EXPECT_NE(kept.log.find("Save, then report"), std::string::npos);
+}
+
+TEST(ModelKeeper, DoesNotCopyWhatIsBeingWrittenInPlace) {
+  const Kept kept = train({"--turn", "9", "--sleep", "0.3", "--report-first", "--in-place", "--save-took", "0.05"}, 11);
+  ASSERT_TRUE(kept.model) << kept.log;
+  EXPECT_EQ(kept.model->label.epoch, 9);
+  EXPECT_EQ(kept.content, "9");
+}
+
+TEST(ModelKeeper, SaysThatNothingWasSavedForTheBestEpoch) {
+  const Kept kept = train({"--turn", "7", "--sleep", "0.15", "--save-every", "4"});
+  ASSERT_TRUE(kept.model) << kept.log;
+  EXPECT_EQ(kept.content, std::to_string(kept.model->label.epoch));
+  EXPECT_EQ(kept.model->label.epoch, 8);  // the best of 4, 8 and 12
+}
+
+TEST(ModelKeeper, ChargesTheTimeOfTheCopyWhereTimeIsTheCost) {
+  const Kept kept = train({}, 6, in_seconds(trainer_spec({"--turn", "6", "--sleep", "0.15"}, 6)));
+  Cost sum = 0.0;
+  for (const Overhead& overhead : all_of<Overhead>(kept.facts)) {
+    if (overhead.kind == OverheadKind::snapshot) sum += overhead.cost;
+  }
+  EXPECT_GT(sum, 0.0);
+  EXPECT_EQ(epochs_of(kept.facts).size(), 6U);
+}
+
+TEST(ModelKeeper, AProgramWithoutFilesIsNotHeldAndLeavesNone) {
+  StudySpec spec = trainer_spec({}, 3);
+  spec.command = {"/bin/sh",
+                  "-c",
+                  "for e in 1 2 3; do echo \"bapi: {\\\"epoch\\\": $e, \\\"accuracy\\\": 0.$e}\"; sleep 0.05; done"};
+  const Kept kept = train({}, 3, spec);
+  EXPECT_EQ(epochs_of(kept.facts).size(), 3U);
+  EXPECT_FALSE(kept.model);
+  EXPECT_FALSE(kept.missed);
+  EXPECT_EQ(kept.log.find("was not kept"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace bapi

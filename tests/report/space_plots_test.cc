@@ -1,0 +1,94 @@
+#include "bapi/report/space_plots.h"
+
+#include <gtest/gtest.h>
+
+#include "bapi/report/plots.h"
+
+namespace bapi {
+namespace {
+
+using namespace std::string_literals;
+
+StudySpec spec() {
+  StudySpec spec;
+  spec.name = "mlp";
+  spec.metric = {.name = "accuracy"};
+  spec.budget = {.limit = 1000.0, .unit = "epochs", .meter = Meter::epochs};
+  spec.epochs = {.min = 1, .max = 3};
+  spec.space = Space({{.name = "lr", .domain = RealRange{.low = 1e-4, .high = 1.0, .scale = Scale::log}},
+                      {.name = "units", .domain = IntRange{.low = 16, .high = 256}},
+                      {.name = "optimizer", .domain = Choice{.options = {"sgd"s, "a<b"s}}},
+                      {.name = "momentum", .domain = RealRange{}, .when = {{.param = "optimizer", .values = {"sgd"s}}}},
+                      {.name = "depth", .domain = Constant{std::int64_t{3}}}});
+  return spec;
+}
+
+// Trials whose result depends on `units` alone.
+History history_of(int trials) {
+  History history(spec());
+  Rng rng(3);
+  for (int i = 0; i < trials; ++i) {
+    const Config config = history.spec().space.sample(rng);
+    history.apply(TrialStarted{.trial = TrialId{i}, .config = config, .until = 1});
+    const double value = static_cast<double>(std::get<std::int64_t>(config.values[1]));
+    history.apply(Measured{TrialId{i}, {1, value, 1.0}});
+  }
+  return history;
+}
+
+std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(Importance, FindsTheParameterThatResultsDependOn) {
+  const std::vector<Importance> found = importance_of(history_of(60));
+  ASSERT_EQ(found.size(), 4u);  // the constant is none
+  EXPECT_EQ(found.front().param, "units");
+  EXPECT_GT(found.front().share, 0.6);
+  for (std::size_t i = 1; i < found.size(); ++i) EXPECT_LT(found[i].share, 0.2) << found[i].param;
+}
+
+TEST(Importance, IsNotGuessedFromAFewResults) {
+  EXPECT_TRUE(importance_of(history_of(kFewestForImportance - 1)).empty());
+  EXPECT_FALSE(importance_of(history_of(kFewestForImportance)).empty());
+}
+
+TEST(Importance, EqualResultsHaveNone) {
+  History history(spec());
+  Rng rng(3);
+  for (int i = 0; i < 20; ++i) {
+    history.apply(TrialStarted{.trial = TrialId{i}, .config = history.spec().space.sample(rng), .until = 1});
+    history.apply(Measured{TrialId{i}, {1, 0.5, 1.0}});
+  }
+  for (const Importance& share : importance_of(history)) EXPECT_EQ(share.share, 0.0) << share.param;
+}
+
+TEST(SpacePlots, EveryPictureIsDrawnWithoutWithOneAndWithManyTrials) {
+  for (const int trials : {0, 1, 100}) {
+    const History history = history_of(trials);
+    for (const std::string& name : picture_names(history)) {
+      const std::string svg = picture(name, history, {});
+      EXPECT_EQ(svg.find("<svg "), 0u) << name;
+      EXPECT_EQ(occurrences(svg, "<svg "), occurrences(svg, "</svg>")) << name;
+      EXPECT_EQ(svg.find("nan"), std::string::npos) << name << trials;
+      EXPECT_EQ(svg.find("a<b"), std::string::npos) << name;
+    }
+  }
+}
+
+TEST(SpacePlots, SlicesHaveADiagramForEachParameterThatVaries) {
+  const std::string svg = plot_slices(history_of(10));
+  EXPECT_EQ(occurrences(svg, "<svg x=\"0\""), 2u);
+  EXPECT_EQ(occurrences(svg, "<svg x=\"400\""), 2u);
+  EXPECT_NE(svg.find(">optimizer<"), std::string::npos);
+  EXPECT_NE(svg.find(">a&lt;b<"), std::string::npos);
+}
+
+TEST(SpacePlots, ParallelCoordinatesHaveALineForEachTrial) {
+  EXPECT_EQ(occurrences(plot_parallel(history_of(30)), "<polyline"), 30u);
+}
+
+}  // namespace
+}  // namespace bapi

@@ -1,0 +1,84 @@
+#include "bapi/studies/new_study_file.h"
+
+#include <gtest/gtest.h>
+
+#include "bapi/base/error.h"
+#include "bapi/study/spec_file.h"
+
+namespace bapi {
+namespace {
+
+using Words = std::vector<std::string>;
+
+StudySpec read(const std::string& text) { return parse_study_file(text, "study.yaml"); }
+
+StudySpec of_sweep(const std::string& text, Words* notes = nullptr) {
+  Words told;
+  const StudySpec spec = read(study_file_of_sweep(text, "sweep.yaml", told));
+  if (notes) *notes = told;
+  return spec;
+}
+
+TEST(NewStudyFile, TheTemplateIsAStudyFile) { EXPECT_EQ(read(study_file_template()).name, "mlp"); }
+
+TEST(NewStudyFile, IsCalledAfterTheScriptAndHandsOverEveryParameter) {
+  const StudySpec spec = read(study_file_for({"python3", "src/train_net.py", "--data", "a b", "--quiet: yes"}));
+  EXPECT_EQ(spec.name, "train_net");
+  EXPECT_EQ(spec.command, (Words{"python3", "src/train_net.py", "--data", "a b", "--quiet: yes", "${args}"}));
+  EXPECT_EQ(read(study_file_for({"./fit", "\"", "\\"})).command, (Words{"./fit", "\"", "\\", "${args}"}));
+  EXPECT_EQ(read(study_file_for({"./fit"})).name, "fit");
+}
+
+TEST(NewStudyFile, ACommandWithMacrosIsKept) {
+  EXPECT_EQ(read(study_file_for({"./fit", "--lr=${lr}"})).command, (Words{"./fit", "--lr=${lr}"}));
+}
+
+TEST(NewStudyFile, ASweepIsTranslated) {
+  Words notes;
+  const StudySpec spec = of_sweep(R"(
+program: train.py
+method: bayes
+name: cifar
+project: vision
+metric: {name: val/loss, goal: minimize}
+early_terminate: {type: hyperband, max_iter: 27}
+command: ["${env}", "${interpreter}", "${program}", --fast, "${args}"]
+parameters:
+  lr: {distribution: log_uniform_values, min: 0.0001, max: 0.1}
+  batch: {values: [32, 64, 128]}
+  optimizer: {values: [adam, "1"]}
+  layers: {value: 3}
+)",
+                                  &notes);
+  EXPECT_EQ(spec.name, "cifar");
+  EXPECT_EQ(spec.command, (Words{"python3", "train.py", "--fast", "${args}"}));
+  EXPECT_EQ(spec.metric, (Metric{.name = "val/loss", .goal = Goal::minimize}));
+  EXPECT_EQ(spec.epochs.max, 27);
+  EXPECT_EQ(spec.policy.name, "bapi");
+  ASSERT_EQ(spec.space.params().size(), 4u);
+  EXPECT_EQ(spec.space.params()[0].domain, Domain(RealRange{.low = 1e-4, .high = 0.1, .scale = Scale::log}));
+  EXPECT_EQ(std::get<Choice>(spec.space.params()[2].domain).options[1], Value(std::string("1")));
+  EXPECT_EQ(notes, (Words{"project: left out", "budget: a sweep has none; 30m is a guess"}));
+}
+
+TEST(NewStudyFile, ASweepWithoutACommandRunsItsProgram) {
+  const StudySpec spec =
+      of_sweep("program: fit.py\nmethod: random\nmetric: {name: loss}\nparameters: {x: {min: 0.0, max: 1.0}}\n");
+  EXPECT_EQ(spec.command, (Words{"python3", "fit.py", "${args}"}));
+  EXPECT_EQ(spec.metric.goal, Goal::minimize);
+  EXPECT_EQ(spec.policy.name, "random");
+}
+
+TEST(NewStudyFile, MistakesOfASweepHaveTheirPlace) {
+  Words notes;
+  try {
+    study_file_of_sweep(
+        "program: a.py\nmetric: {name: loss}\nparameters:\n  x: {distribution: normal, mu: 0}\n", "sweep.yaml", notes);
+    FAIL();
+  } catch (const InvalidInput& error) {
+    EXPECT_EQ(std::string(error.what()).find("sweep.yaml:4:"), 0u) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace bapi

@@ -1,0 +1,280 @@
+// The dashboard in a real browser. `make test-web`, or node --test tests/web.
+import assert from 'node:assert/strict';
+import {readFileSync, writeFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {Place, browser, go, open, until} from './harness.mjs';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const PAGES = ['', '/curves', '/trials', '/plan', '/budget', '/decisions', '/params', '/model', '/t/0'];
+
+let chrome, place, server;
+
+before(async () => {
+  chrome = await browser();
+  place = new Place();
+  place.finished('done');
+  place.finished('broken', {fail: 0.5, policy: 'hyperband'});
+  place.study('fresh', {delay: 60, budget: '600s'});
+  server = await place.serve('--port', '0');
+});
+
+after(async () => {
+  await chrome.close();
+  place.remove();
+});
+
+const number = (page, id) => page.locator('#' + id).getAttribute('title').then(Number);
+
+for (const width of [1280, 360]) {
+  test(`the five questions are answered at ${width} px, with the numbers of bapi status`, async () => {
+    const page = await open(chrome, server.address, {width});
+    await go(page, server, '/s/done');
+    const status = place.json('status', 'done');
+    await page.waitForSelector('#best-value');
+    assert.equal(await number(page, 'best-value'), status.best.value);
+    assert.equal(await number(page, 'spent-value'), status.budget.spent);
+    assert.equal(await number(page, 'total-value'), status.budget.total);
+    const text = await page.locator('main').innerText();
+    assert.match(text, /finished/);
+    assert.match(text, new RegExp('trial ' + status.best.trial + ', epoch ' + status.best.epoch));
+    assert.ok(text.includes(status.best.checkpoint));
+    assert.match(text, /bapi resume done.bapi --budget/);
+    await page.waitForFunction(() => /further trial|almost nothing|no affordable/.test(document.querySelector('#chart-outlook').innerText) || /expected \(80/.test(document.querySelector('#chart-outlook').innerText));
+    for (const heading of ['Best', 'Budget', 'Outlook', 'Now']) assert.ok(await page.getByRole('heading', {name: heading, exact: true}).count(), heading);
+    assert.deepEqual(page.wrong, []);
+    await page.context().close();
+  });
+}
+
+test('no page complains or scrolls sideways at 320 px, in any state of a study', async () => {
+  const page = await open(chrome, server.address, {width: 320, height: 700});
+  await go(page, server, '/');
+  for (const study of ['done', 'broken']) {
+    for (const part of PAGES) {
+      await go(page, server, '/s/' + study + part);
+      await page.waitForTimeout(150);
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      assert.ok(over <= 0, study + part + ' scrolls by ' + over);
+      assert.equal(await page.locator('h1').count(), 1);
+    }
+  }
+  assert.deepEqual(page.wrong, []);
+  await page.context().close();
+});
+
+test('axe-core finds nothing, light and dark, dialogs open', {timeout: 240000}, async () => {
+  for (const scheme of ['light', 'dark']) {
+    const page = await open(chrome, server.address, {scheme});
+    await go(page, server, '/');
+    const check = async (what) => {
+      await page.evaluate(axe);
+      const result = await page.evaluate(() => window.axe.run(document, {resultTypes: ['violations']}));
+      assert.deepEqual(result.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).slice(0, 2).join(' | ')), [], what + ', ' + scheme);
+    };
+    await check('/');
+    for (const part of PAGES) {
+      await go(page, server, '/s/done' + part);
+      await page.waitForTimeout(300);
+      await check(part);
+    }
+    await go(page, server, '/compare?s=done,broken');
+    await page.waitForSelector('#chart-c-share');
+    await check('compare');
+    await go(page, server, '/s/done');
+    for (const id of ['#help', '#actions']) {
+      await page.click(id);
+      await check(id);
+      await page.keyboard.press('Escape');
+    }
+    await page.context().close();
+  }
+});
+
+test('what a training program prints is shown and never obeyed', async () => {
+  const page = await open(chrome, server.address);
+  await go(page, server, '/s/done/t/0');
+  await page.waitForFunction(() => /red/.test(document.querySelector('pre.log').innerText));
+  const log = page.locator('pre.log');
+  const text = await log.innerText();
+  assert.match(text, /<img src=x onerror=alert\(1\)>/);
+  assert.match(text, /⟪U\+202E⟫/);
+  assert.match(text, /␀/);
+  assert.equal(await log.locator('img, a').count(), 0);
+  assert.equal(await log.locator('.ansi1').first().innerText(), 'red');
+  const failed = place.json('trials', 'broken').find((t) => t.state === 'failed');
+  await go(page, server, '/s/broken/t/' + failed.trial);
+  await page.waitForFunction(() => /it failed/.test(document.querySelector('main').innerText));
+  assert.equal(await page.locator('main b').count(), 0);
+  assert.deepEqual(page.wrong, []);
+  await page.context().close();
+});
+
+test('without the token there is a form for it, and nothing else', async () => {
+  const page = await open(chrome, server.base);
+  await page.getByLabel('Token').fill(server.address);
+  await page.getByRole('button', {name: 'Open'}).click();
+  await page.getByRole('link', {name: 'done'}).waitFor();
+  assert.equal(page.url().includes(server.token), false);
+  const cookies = await page.context().cookies();
+  assert.ok(cookies[0].httpOnly && cookies[0].sameSite === 'Strict');
+  await page.context().close();
+});
+
+test('from the list to a trial and back with keys alone', async () => {
+  const page = await open(chrome, server.address);
+  await page.getByRole('link', {name: 'done'}).waitFor();
+  for (let i = 0; i < 40 && !(await page.evaluate(() => document.activeElement.textContent === 'done')); ++i) await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#best-value');
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press('g');
+  await page.keyboard.press('t');
+  await page.waitForSelector('table.trials tbody th');
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => /\/t\/1$/.test(location.hash));
+  await page.keyboard.press('?');
+  await page.getByRole('heading', {name: 'Keys'}).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('g');
+  await page.keyboard.press('o');
+  await page.waitForSelector('#best-value');
+  await page.context().close();
+});
+
+test('zoom, filter, sort and selection are in the address and survive a reload', async () => {
+  const page = await open(chrome, server.address);
+  await go(page, server, '/s/done/curves');
+  await page.waitForFunction(() => document.querySelector('#chart-curves figcaption').innerText !== '');
+  const box = await page.locator('#chart-curves .plot').boundingBox();
+  await page.mouse.move(box.x + 100, box.y + 50);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 400, box.y + 200, {steps: 4});
+  await page.mouse.up();
+  assert.match(page.url(), /z\.curves=/);
+  await page.reload();
+  await page.waitForFunction(() => /Zoomed/.test(document.querySelector('#chart-curves figcaption').innerText));
+  await page.locator('#chart-curves .plot').focus();
+  await page.keyboard.press('0');
+  assert.doesNotMatch(page.url(), /z\.curves=/);
+  await go(page, server, '/s/done/trials?sort=-best&q=adam');
+  await page.locator('table.trials tbody tr').first().waitFor();
+  const rows = await page.locator('table.trials tbody tr').count();
+  const expected = place.json('trials', 'done').filter((t) => t.config.kind === 'adam');
+  assert.equal(rows, expected.length);
+  await page.context().close();
+});
+
+test('the what-if handle answers to keys at once', async () => {
+  const page = await open(chrome, server.address);
+  await go(page, server, '/s/done');
+  const slider = page.getByLabel('Total budget to look at');
+  await slider.waitFor({state: 'visible', timeout: 30000});
+  const before = await page.locator('#chart-outlook .said').innerText();
+  await slider.focus();
+  await page.keyboard.press('End');
+  const end = await page.locator('#chart-outlook .said').innerText();
+  assert.notEqual(end, before);
+  const rows = place.json('what-if', 'done', '--budget', '300 epochs');
+  assert.match(end, /^at 300 epochs/);
+  assert.ok(end.includes(Number(rows.at(-1).best.toPrecision(4)).toString()), end);
+  await page.context().close();
+});
+
+test('a study is followed live, its death noticed, and nothing missed when the server comes back', {timeout: 180000}, async () => {
+  place.study('live', {delay: 0.15, budget: '600s'});
+  const run = place.start('run', 'live.yaml', '-q');
+  const page = await open(chrome, server.address);
+  await page.getByRole('link', {name: 'live', exact: true}).waitFor({timeout: 30000});
+  await go(page, server, '/s/live');
+  await page.waitForSelector('#best-value', {timeout: 60000});
+  const spent = () => number(page, 'spent-value');
+  const first = await spent();
+  await until(async () => (await spent()) > first, 'a number that changes');
+  // From the commit to the page.
+  const late = await page.evaluate(() => new Promise((done) => {
+    const waits = [];
+    const source = new EventSource('api/v1/stream?at=live:999999999');
+    source.addEventListener('status', (event) => {
+      const record = JSON.parse(event.data);
+      waits.push(Date.now() / 1000 - record.changed);
+      if (waits.length >= 30) { source.close(); done(waits.sort((a, b) => a - b)); }
+    });
+  }));
+  console.log('commit to page: median', Math.round(1000 * late[15]), 'ms, 95 %', Math.round(1000 * late[28]), 'ms');
+  const zoomed = page.url();
+  server.child.kill('SIGKILL');
+  await page.waitForFunction(() => /not live since/.test(document.querySelector('#head').innerText));
+  const again = await place.serve('--port', String(server.port));
+  await page.goto(again.address);
+  server = again;
+  await go(page, server, '/s/live');
+  await page.waitForSelector('#best-value');
+  process.kill(run.pid, 'SIGKILL');
+  await page.waitForFunction(() => /Interrupted, nothing is lost/.test(document.querySelector('main').innerText), null, {timeout: 10000});
+  assert.equal(await spent(), place.json('status', 'live').budget.spent);
+  assert.deepEqual(page.wrong, []);
+  await page.context().close();
+});
+
+test('note, budget and pause are asked for, and done by the controller', {timeout: 180000}, async () => {
+  place.study('acted', {delay: 0.3, budget: '600s'});
+  const run = place.start('run', 'acted.yaml', '-q');
+  const page = await open(chrome, server.address);
+  await page.getByRole('link', {name: 'acted', exact: true}).waitFor({timeout: 30000});
+  await go(page, server, '/s/acted');
+  await page.waitForSelector('ul.running li', {timeout: 60000});
+  await page.click('#actions');
+  const dialog = page.locator('dialog');
+  await dialog.getByLabel('Note').fill('seen in the browser');
+  await dialog.getByRole('button', {name: 'add'}).click();
+  await page.waitForFunction(() => document.querySelector('dialog .tell').innerText === 'done');
+  await dialog.getByLabel('Total budget').fill('1s');
+  await dialog.getByRole('button', {name: 'change'}).click();
+  await page.waitForFunction(() => /refused.*spent/.test(document.querySelector('dialog .tell').innerText));
+  await dialog.getByLabel('Total budget').fill('700s');
+  await dialog.getByRole('button', {name: 'change'}).click();
+  await page.waitForFunction(() => document.querySelector('dialog .tell').innerText === 'done');
+  assert.equal(place.json('status', 'acted').budget.total, 700);
+  await dialog.getByRole('button', {name: 'Pause the study'}).click();
+  await new Promise((done) => (run.exitCode === null ? run.on('exit', done) : done()));
+  assert.equal(run.exitCode, 130);
+  assert.match(place.bapi('export', 'acted', '-f', 'json'), /seen in the browser/);
+  await page.context().close();
+});
+
+test('a hidden tab closes its stream', async () => {
+  const page = await open(chrome, server.address);
+  await go(page, server, '/s/done');
+  await page.waitForFunction(() => /live/.test(document.querySelector('.live').innerText));
+  const closed = page.waitForEvent('requestfailed', (request) => request.url().includes('/api/v1/stream'));
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'hidden', {value: true, configurable: true});
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+  await closed;
+  await page.context().close();
+});
+
+test('the report in one file opens offline, asks for nothing and has the same numbers', async () => {
+  const file = join(place.dir, 'done.html');
+  place.bapi('export', 'done', '-f', 'html', '--out', file);
+  const page = await open(chrome, 'about:blank', {offline: true});
+  const asked = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await page.goto('file://' + file);
+  await page.waitForSelector('#best-value');
+  const status = place.json('status', 'done');
+  assert.equal(await number(page, 'best-value'), status.best.value);
+  assert.equal(await number(page, 'spent-value'), status.budget.spent);
+  for (const part of PAGES) {
+    await page.goto('file://' + file + '#/s/study' + part);
+    await page.waitForTimeout(150);
+  }
+  assert.deepEqual(page.wrong, []);
+  assert.deepEqual(asked.filter((url) => !url.startsWith('file://') && !url.startsWith('data:')), []);
+  await page.context().close();
+});

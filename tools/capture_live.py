@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""capture_live.py [options] -- COMMAND...: runs a command on a terminal of a given size and captures its screen.
+
+The screen after --at seconds goes to --out as an SVG picture, or as plain text to standard output. The pictures of the
+live view in docs/images are made with it, from the root of the source tree:
+
+  tools/capture_live.py --columns 80 --rows 20 --at 20 --out docs/images/live-80.svg -- \\
+      build/release/bapi run examples/mlp/study.yaml --dir build/capture
+
+Only what bapi draws is understood: colours, cursor up, erase line, erase below.
+"""
+
+import argparse
+import fcntl
+import html
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+
+SEQUENCE = re.compile(r"\x1b\[\??(\d*)([A-Za-z])")
+COLORS = {"": "#d4d4d4", "1": "#ffffff", "2": "#8c8c8c", "31": "#f28b82", "32": "#8fd694", "36": "#6cc7de"}
+CELL_WIDTH, LINE_HEIGHT, MARGIN = 8.4, 18, 12
+
+
+class Screen:
+    """Lines of (character, colour) cells, as far as bapi draws them."""
+
+    def __init__(self):
+        self.lines = [[]]
+        self.row = self.column = 0
+        self.color = ""
+
+    def feed(self, text):
+        at = 0
+        while at < len(text):
+            sequence = SEQUENCE.match(text, at)
+            if sequence:
+                self.obey(*sequence.groups())
+                at = sequence.end()
+            else:
+                self.write(text[at])
+                at += 1
+
+    def obey(self, number, letter):
+        if letter == "A":
+            self.row = max(0, self.row - int(number or 1))
+        elif letter == "K":
+            del self.lines[self.row][self.column :]
+        elif letter == "J":
+            del self.lines[self.row][self.column :]
+            del self.lines[self.row + 1 :]
+        elif letter == "m":
+            self.color = "" if number in ("", "0") else number
+
+    def write(self, character):
+        if character == "\r":
+            self.column = 0
+        elif character == "\n":
+            self.row += 1
+            if self.row == len(self.lines):
+                self.lines.append([])
+        else:
+            line = self.lines[self.row]
+            line += [(" ", "")] * (self.column - len(line))
+            line[self.column : self.column + 1] = [(character, self.color)]
+            self.column += 1
+
+    def text(self):
+        return "\n".join("".join(character for character, _ in line).rstrip() for line in self.lines).rstrip() + "\n"
+
+
+def runs_of(line):
+    """(column, text, colour) of neighbours with one colour."""
+    runs = []
+    for column, (character, color) in enumerate(line):
+        if runs and runs[-1][2] == color:
+            runs[-1][1] += character
+        else:
+            runs.append([column, character, color])
+    return runs
+
+
+def svg_of(screen, columns):
+    lines = screen.lines[: len(screen.text().splitlines())]
+    width, height = columns * CELL_WIDTH + 2 * MARGIN, len(lines) * LINE_HEIGHT + 2 * MARGIN
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" '
+        f'viewBox="0 0 {width:.0f} {height}" font-family="monospace" font-size="14" role="img">',
+        f'<title>bapi run on a terminal with {columns} columns</title>',
+        '<rect width="100%" height="100%" rx="6" fill="#1e1e1e"/>',
+    ]
+    for row, line in enumerate(lines):
+        y = MARGIN + row * LINE_HEIGHT + 14
+        for column, text, color in runs_of(line):
+            if not text.strip():
+                continue
+            indent = len(text) - len(text.lstrip())
+            text = text.strip()
+            x, length = MARGIN + (column + indent) * CELL_WIDTH, len(text) * CELL_WIDTH
+            weight = ' font-weight="bold"' if color == "1" else ""
+            out.append(
+                f'<text x="{x:.1f}" y="{y}" textLength="{length:.1f}" lengthAdjust="spacingAndGlyphs" '
+                f'xml:space="preserve" fill="{COLORS[color]}"{weight}>{html.escape(text)}</text>'
+            )
+    return "\n".join([*out, "</svg>"]) + "\n"
+
+
+def output_of(terminal, seconds):
+    """What appears on the terminal within so many seconds, or until the command has ended."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0 and select.select([terminal], [], [], left)[0]:
+        try:
+            yield os.read(terminal, 65536)
+        except OSError:  # the command is gone
+            return
+
+
+def screen_of(command, columns, rows, seconds):
+    """The screen of the command after so many seconds; the command is interrupted then."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8")
+        os.environ.pop("NO_COLOR", None)
+        os.execvp(command[0], command)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    text = b"".join(output_of(terminal, seconds)).decode("utf-8", "replace")
+    os.kill(process, signal.SIGINT)
+    for _ in output_of(terminal, 30):
+        pass
+    os.waitpid(process, 0)
+    screen = Screen()
+    # Frames are written whole; one that was being read when the time was over is left out.
+    screen.feed(text[: text.rfind("\x1b[?2026l")] if "\x1b[?2026l" in text else text)
+    return screen
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--columns", type=int, default=80)
+    parser.add_argument("--rows", type=int, default=24)
+    parser.add_argument("--at", type=float, default=10.0, help="seconds until the screen is captured")
+    parser.add_argument("--out", help="SVG file; default: text to standard output")
+    parser.add_argument("command", nargs="+")
+    given = parser.parse_args()
+    screen = screen_of(given.command, given.columns, given.rows, given.at)
+    if given.out:
+        pathlib.Path(given.out).write_text(svg_of(screen, given.columns), encoding="utf-8")
+    else:
+        sys.stdout.write(screen.text())
+
+
+if __name__ == "__main__":
+    main()
