@@ -419,9 +419,9 @@ def test_ctrl_c_pauses_workers_at_their_next_report(run_script, tmp_path):
 
 
 SLOW_TO_START = """
-import multiprocessing, time
+import multiprocessing, os, time
 if multiprocessing.current_process().name != "MainProcess":
-    print("a worker imports the script", flush=True)
+    os.write(1, b"a worker imports the script\\n")  # at once; print writes text and newline apart
     time.sleep(1.5)
 """
 
