@@ -211,7 +211,6 @@ import os
 import time
 import bapi
 from conftest import quality
-from delays import Delays, latency
 
 def train(trial):
     path = trial.checkpoint_dir / "epoch"
@@ -479,7 +478,6 @@ def test_a_function_that_cannot_be_sent_is_refused():
 CLEANED = """
 import bapi
 from conftest import quality
-from delays import Delays, latency
 
 def train(trial):
     path = trial.checkpoint_dir / "epoch"
