@@ -12,7 +12,7 @@ import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "support"))
-from delays import Delays, latency  # noqa: E402
+from delays import KILL_LATENCY, Delays, latency  # noqa: E402
 
 BAPI = os.environ.get("BAPI", str(pathlib.Path(__file__).parents[2] / "build/release/bapi"))
 HERE = pathlib.Path(__file__).parent
@@ -36,6 +36,8 @@ parameters:
 
 
 class EndToEnd(unittest.TestCase):
+    STATED_LATENCY = KILL_LATENCY
+
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="bapi-e2e-")
         self.started = []
@@ -98,7 +100,7 @@ class EndToEnd(unittest.TestCase):
 
     def latency(self, workers=1):
         """Seconds by which a budget in seconds may be passed on a machine as busy as this one was since the test began."""
-        return workers * latency(DELAYS, self.began)
+        return workers * latency(DELAYS, self.began, self.STATED_LATENCY)
 
     def path(self, *parts):
         return os.path.join(self.dir, *parts)

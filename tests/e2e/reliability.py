@@ -49,6 +49,9 @@ def is_stopped(pid):
 
 
 class Reliability(EndToEnd):
+    # Under faults the guardian ends programs, which it looks for five times a second.
+    STATED_LATENCY = 1.0
+
     def setUp(self):
         super().setUp()
         self.program("tr", TRAINER)

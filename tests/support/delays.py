@@ -27,9 +27,9 @@ class Delays(threading.Thread):
 # An end takes a few steps, each of which the machine may delay: the controller or its guardian wakes, the program is
 # given its signal, it dies, its end is seen.
 STEPS_TO_AN_END = 4
-STATED = 1.0  # seconds, as in docs/reliability.md
+KILL_LATENCY = 0.25  # seconds per worker: kKillLatency of bapi/control/allowance.h
 
 
-def latency(delays, begin):
+def latency(delays, begin, stated=KILL_LATENCY):
     """Seconds per worker by which a budget in seconds may be passed on a machine that was this busy since `begin`."""
-    return STATED + STEPS_TO_AN_END * delays.worst_since(begin)
+    return stated + STEPS_TO_AN_END * delays.worst_since(begin)
