@@ -24,9 +24,11 @@ build: deps ## build the program build/release/bapi, the library and the tests
 
 .PHONY: demo
 demo: deps ## tune the example network with a minute of training
+	@echo "Building bapi: about 9 minutes of processor time, on $(JOBS) jobs; seconds if it was built before"
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target bapi train_mlp
 	rm -rf build/demo
+	@echo "Tuning the network of examples/mlp: one minute of training on two workers"
 	build/release/bapi run examples/mlp/study.yaml --dir build/demo
 
 .PHONY: test
@@ -113,6 +115,13 @@ install: build ## install program, library, headers and CMake package into PREFI
 .PHONY: deb
 deb: build ## build build/bapi_<version>_<architecture>.deb
 	cpack --config build/release/CPackConfig.cmake -G DEB -B build
+
+.PHONY: single-file
+single-file: deps ## build build/static/bapi, one file that runs on any Linux of this processor family
+	@tools/install-deps single-file
+	tools/fetch-httplib build/httplib
+	cmake --preset static -DBAPI_HTTPLIB_DIR=$(CURDIR)/build/httplib
+	cmake --build --preset static -j $(JOBS) --target bapi
 
 .PHONY: clean
 clean: ## remove everything that was built
