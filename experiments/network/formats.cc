@@ -93,11 +93,14 @@ IdxArray parse_idx(std::string_view bytes, const std::string& file) {
   std::size_t expected = 1;
   for (std::size_t i = 0; i < dimensions; ++i) {
     array.sizes.push_back(big_endian_word(bytes.substr(4 + 4 * i)));
-    if (array.sizes.back() != 0 && expected > bytes.size() / array.sizes.back()) expected = bytes.size() + 1;
-    else expected *= array.sizes.back();
+    if (array.sizes.back() != 0 && expected > bytes.size() / array.sizes.back())
+      expected = bytes.size() + 1;
+    else
+      expected *= array.sizes.back();
   }
   if (bytes.size() - header != expected) {
-    throw std::runtime_error(fmt::format("{}: {} bytes of data, expected {} ({}); download it again", file,
+    throw std::runtime_error(fmt::format("{}: {} bytes of data, expected {} ({}); download it again",
+                                         file,
                                          bytes.size() - header,
                                          expected > bytes.size() ? "more" : std::to_string(expected),
                                          "the product of its sizes"));

@@ -114,7 +114,8 @@ nn::Sequential make_network(const NetworkTask& task,
           whole(given, "filters", 1), whole(given, "dense", 1), shape, classes, task.wide_kernels);
     case Architecture::residual:
       return residual_network(whole(given, "filters", 1), whole(given, "layers", 1), shape[0], classes);
-    case Architecture::dense: break;
+    case Architecture::dense:
+      break;
   }
   std::vector<int> hidden = task.hidden;
   if (given.contains("layers")) {

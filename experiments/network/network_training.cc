@@ -74,10 +74,8 @@ PreparedData prepare(const NetworkTask& task, const std::filesystem::path& direc
     valid = halved(valid);
   }
   standardise(train, valid);
-  return {.train = tensors_of(train),
-          .valid = tensors_of(valid),
-          .shape = train.shape,
-          .classes = class_count(task.data)};
+  return {
+      .train = tensors_of(train), .valid = tensors_of(valid), .shape = train.shape, .classes = class_count(task.data)};
 }
 
 class NetworkLearner : public Learner {
@@ -87,9 +85,9 @@ class NetworkLearner : public Learner {
     const Hyperparameters& given = trial.hyperparameters;
     batch_ = static_cast<std::int64_t>(given.at("batch"));
     if (batch_ < 1) throw std::runtime_error("--batch: expected a whole number from 1");
-    epoch_examples_ = trial.task.epoch_examples == 0 ? data_.train.labels.size(0)
-                                                     : std::min<std::int64_t>(trial.task.epoch_examples,
-                                                                              data_.train.labels.size(0));
+    epoch_examples_ = trial.task.epoch_examples == 0
+                          ? data_.train.labels.size(0)
+                          : std::min<std::int64_t>(trial.task.epoch_examples, data_.train.labels.size(0));
     torch::manual_seed(seed_);
     network_ = make_network(trial.task, given, data_.shape, data_.classes);
     const double momentum = given.contains("momentum") ? given.at("momentum") : 0.0;

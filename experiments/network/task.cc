@@ -8,9 +8,9 @@
 namespace experiments {
 namespace {
 
-constexpr double kCifarShare = 0.2;                // 10,000 of 50,000
+constexpr double kCifarShare = 0.2;  // 10,000 of 50,000
 constexpr double kSvhnShare = 10000.0 / 73257.0;
-constexpr double kFullShare = 1.0 / 6.0;           // 10,000 of 60,000
+constexpr double kFullShare = 1.0 / 6.0;  // 10,000 of 60,000
 
 SplitSizes sizes(Size size, SplitSizes small, SplitSizes medium, SplitSizes paper) {
   return size == Size::small ? small : size == Size::medium ? medium : paper;
@@ -94,8 +94,7 @@ NetworkTask network_task(const std::string& name, Size size) {
   for (NetworkTask& task : all_tasks(size)) {
     if (task.name == name) return std::move(task);
   }
-  throw std::runtime_error(
-      fmt::format("{}: no such task; expected one of {}", name, fmt::join(network_tasks(), ", ")));
+  throw std::runtime_error(fmt::format("{}: no such task; expected one of {}", name, fmt::join(network_tasks(), ", ")));
 }
 
 }  // namespace experiments

@@ -18,8 +18,14 @@ class NetworkTraining : public testing::Test {
     result.task = network_task(task, Size::small);
     result.task.sizes = {.train = 48, .valid = 16};
     if (result.task.architecture == Architecture::residual) result.task.epoch_examples = 16;
-    const Hyperparameters all = {{"lr", 0.05}, {"l2", 1e-4}, {"batch", 10}, {"momentum", 0.5}, {"units", 20},
-                                 {"filters", 4}, {"dense", 16}, {"layers", 12}};
+    const Hyperparameters all = {{"lr", 0.05},
+                                 {"l2", 1e-4},
+                                 {"batch", 10},
+                                 {"momentum", 0.5},
+                                 {"units", 20},
+                                 {"filters", 4},
+                                 {"dense", 16},
+                                 {"layers", 12}};
     for (const std::string& name : result.task.hyperparameters) result.hyperparameters[name] = all.at(name);
     if (task == "fcnet-mnist") result.hyperparameters["layers"] = 2;
     result.size = Size::small;

@@ -44,13 +44,13 @@ inline std::string class_labels(std::size_t count, std::size_t classes) {
 
 // Every data set at a size of `count` examples (80 faces), in the formats of the real ones.
 inline void write_tiny_data(const std::filesystem::path& root, std::size_t count) {
-  const auto write_images = [&](const std::string& images, const std::string& labels, std::vector<std::size_t> sizes,
-                                std::size_t classes) {
-    std::size_t size = 1;
-    for (std::size_t i = 1; i < sizes.size(); ++i) size *= sizes[i];
-    write_bytes(root / images, idx_bytes(sizes, class_pixels(sizes[0], size, classes)));
-    write_bytes(root / labels, idx_bytes({sizes[0]}, class_labels(sizes[0], classes)));
-  };
+  const auto write_images =
+      [&](const std::string& images, const std::string& labels, std::vector<std::size_t> sizes, std::size_t classes) {
+        std::size_t size = 1;
+        for (std::size_t i = 1; i < sizes.size(); ++i) size *= sizes[i];
+        write_bytes(root / images, idx_bytes(sizes, class_pixels(sizes[0], size, classes)));
+        write_bytes(root / labels, idx_bytes({sizes[0]}, class_labels(sizes[0], classes)));
+      };
   write_images("mnist/train-images-idx3-ubyte", "mnist/train-labels-idx1-ubyte", {count, 28, 28}, 10);
   write_images("mnist/t10k-images-idx3-ubyte", "mnist/t10k-labels-idx1-ubyte", {10, 28, 28}, 10);
   write_images("olivetti/faces-idx3-ubyte", "olivetti/subjects-idx1-ubyte", {80, 64, 64}, 40);

@@ -51,7 +51,8 @@ TEST_F(AgentTraining, ResumedEqualsUninterruptedBitByBit) {
     train(rest);
     ASSERT_EQ(new_reports(), whole) << task;
     ASSERT_EQ(whole.size(), 12U);
-    ASSERT_EQ(agent_part(scratch_.path() / (task + "-whole"), 12), agent_part(scratch_.path() / (task + "-parts"), 12)) << task;
+    ASSERT_EQ(agent_part(scratch_.path() / (task + "-whole"), 12), agent_part(scratch_.path() / (task + "-parts"), 12))
+        << task;
   }
 }
 
