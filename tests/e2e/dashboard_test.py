@@ -14,7 +14,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from harness import EndToEnd
+from harness import PATIENCE, EndToEnd
 
 
 class Dashboard(EndToEnd):
@@ -34,7 +34,7 @@ class Dashboard(EndToEnd):
         if body is not None and "Content-Length" not in (headers or {}) and "Transfer-Encoding" not in (headers or {}):
             lines.append(f"Content-Length: {len(body)}")
         lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
-        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
             connection.sendall("\r\n".join(lines + ["", ""]).encode() + (body or "").encode())
             answer = b""
             try:
@@ -292,7 +292,7 @@ class Live(Dashboard):
         if last_id:
             headers["Last-Event-ID"] = last_id
         request = urllib.request.Request(f"{self.base}api/v1/{path}", headers=headers)
-        answer = urllib.request.urlopen(request, timeout=30)
+        answer = urllib.request.urlopen(request, timeout=PATIENCE)
 
         def read():
             event, name = None, None

@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-from harness import EndToEnd, main
+from harness import PATIENCE, EndToEnd, main
 
 # Saves, then reports, and continues after its checkpoint whatever BAPI_FROM_EPOCH says.
 SAVER = """\
@@ -142,7 +142,7 @@ class SaveThenReport(Forgiving):
             self.wait_for(lambda: process.poll() is not None or self.reports_in_logs() > before, "a report")
             time.sleep(0.002 * (attempt % 9))
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=20)
+            process.communicate(timeout=PATIENCE)
             if process.returncode == 0:
                 break
         self.assertEqual(process.returncode, 0)
