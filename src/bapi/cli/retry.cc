@@ -52,7 +52,7 @@ Command retry_command() {
               "Exit codes: 0 done, 2 the trial has not failed, 3 the study is being run.",
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto words = std::make_shared<std::vector<std::string>>();
-            arguments.positionals("[STUDY] TRIAL...", *words, "Numbers of failed trials; study as elsewhere");
+            arguments.positionals("[STUDY] TRIAL", *words, "Numbers of failed trials; study as elsewhere");
             return [words] { return retry(*words); };
           }};
 }
