@@ -71,7 +71,8 @@ TEST_F(Failures, WhoeverKeepsGoingHasThemRecorded) {
 
 TEST_F(Failures, AReportOfTheSameBatchCounts) {
   const Facts facts = {measured(kFirst, 1), failed(kSecond, FailureCause::crashed)};
-  EXPECT_EQ(judge(history(false), facts, {}).facts, facts) << "the second trial has not reported itself";
+  EXPECT_EQ(judge(history(false), facts, {}).facts, (Facts{measured(kFirst, 1), retried(kSecond)}))
+      << "the program is known to work";
   const Facts own = {measured(kFirst, 1), failed(kFirst, FailureCause::crashed)};
   EXPECT_EQ(judge(history(false), own, {}).facts, (Facts{measured(kFirst, 1), retried(kFirst)}));
 }
@@ -85,6 +86,8 @@ TEST_F(Failures, ATrialThatHadReportedIsRetriedAsOftenAsTheStudySays) {
   known.apply(once.facts.front());
   EXPECT_EQ(known.trial(kFirst).state, TrialState::running);
   EXPECT_EQ(judge(known, death, {}).facts, death);
+  known.apply(measured(kFirst, 2));
+  EXPECT_EQ(judge(known, death, {}).facts, Facts{retried(kFirst)}) << "it has trained a new epoch";
   spec_.retries = 0;
   EXPECT_EQ(judge(history(true), death, {}).facts, death);
 }

@@ -331,6 +331,7 @@ class Retries(Forgiving):
         self.assertEqual(len([row for row in self.events() if row["event"] == "retry" and row["trial"] == 1]), 1)
         self.assertIn("expected one that has failed",
                       self.bapi("retry", "s", "0", code=2).stderr)  # fmt: skip
+        self.assertIn("expected one study", self.bapi("retry", "s", "t", "1", code=2).stderr)
         self.assertIn("continues after epoch 2", self.bapi("retry", "s", "1").stdout)
         self.assertEqual(self.json("trials", "s")[1]["state"], "interrupted")
         self.program()
@@ -359,6 +360,13 @@ while epoch < int(os.environ["BAPI_UNTIL_EPOCH"]):
         self.assertEqual(self.curves()[0][:2], [1, 3])
         self.assertEqual(self.json("status", "s")["trials"]["failed"], 0)
         self.check_ledger()
+
+    def test_several_trials_are_retried_by_one_command(self):
+        self.program("if os.environ['BAPI_TRIAL'] in '13': sys.exit(9)")
+        self.bapi("run", self.file(budget='"120 epochs"'), "--quiet")
+        self.bapi("retry", "s", "1", "3")
+        states = [trial["state"] for trial in self.json("trials", "s")]
+        self.assertEqual((states[1], states[3]), ("interrupted", "interrupted"))
 
     def test_retries_can_be_turned_off(self):
         self.program(self.ONCE.format(death="sys.exit(9)"))

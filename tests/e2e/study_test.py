@@ -243,6 +243,7 @@ parameters: {{x: {{min: 0.0, max: 1.0}}}}
         process = self.start("run", "study.yaml")
         self.wait_for_reports(2, "stubborn")
         process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)  # the same Ctrl-C, passed on by a launcher
         time.sleep(0.5)
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)

@@ -39,9 +39,9 @@ class Court {
 
   bool may_retry(TrialId id) {
     const Trial& trial = history_.trial(id);
-    const bool reported = !trial.curve.empty() || reporters_.contains(id);
-    const bool allowed = trial.segment && trial.retries < history_.spec().retries;
-    return reported && allowed && retried_.insert(id).second;
+    const int since_last_epoch = reporters_.contains(id) ? 0 : trial.retries;
+    const bool allowed = trial.segment && since_last_epoch < history_.spec().retries;
+    return any_report_ && allowed && retried_.insert(id).second;
   }
 
   const History& history_;
