@@ -111,6 +111,21 @@ TEST_F(Failures, WhatDiesWhileTheRunIsEndedIsNotToBlame) {
   EXPECT_FALSE(judged.ends_run);
 }
 
+TEST_F(Failures, OfATrialThatTheUserStoppedOnlyWhatItReportedAndCostIsKept) {
+  History known = history(true);
+  known.apply(TrialStopped{.trial = kFirst, .why = {.rule = Rule::asked_for_by_user}});
+  const Facts late = {measured(kFirst, 2),
+                      measured(kFirst, 3),
+                      SegmentDone{kFirst},
+                      interrupted(kFirst),
+                      failed(kFirst, FailureCause::crashed),
+                      measured(kSecond, 1)};
+  const Judgement judged = judge(known, late, {});
+  EXPECT_EQ(judged.facts, (Facts{measured(kFirst, 2), measured(kFirst, 3), measured(kSecond, 1)}));
+  EXPECT_TRUE(judged.retried.empty());
+  EXPECT_FALSE(known.objection(judged.facts));
+}
+
 TEST_F(Failures, AFailedTrialCanBeRetriedByTheUser) {
   History known = history(true);
   known.apply(failed(kFirst, FailureCause::crashed));

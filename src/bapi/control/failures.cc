@@ -51,6 +51,14 @@ class Court {
   std::set<TrialId> retried_;    // the same
 };
 
+// The user has stopped a trial while it was trained: the log has its end already, the evaluator has not heard of it.
+bool says_how_a_stopped_trial_ends(const History& history, const Event& fact) {
+  const std::optional<TrialId> trial = trial_of(fact);
+  if (!trial || history.trial(*trial).state != TrialState::stopped) return false;
+  return std::holds_alternative<SegmentDone>(fact) || std::holds_alternative<TrialFailed>(fact) ||
+         std::holds_alternative<Interrupted>(fact);
+}
+
 std::string advice(const StudySpec& spec, const TrialFailed& failure) {
   const std::string again = fmt::format(
       "Nothing is lost and no trial is marked as failed: run the study again and it continues with trial {}",
@@ -75,6 +83,7 @@ Judgement judge(const History& history, std::span<const Event> facts, const Fail
   Court court(history, rules);
   Judgement judgement;
   for (const Event& fact : facts) {
+    if (says_how_a_stopped_trial_ends(history, fact)) continue;
     if (const auto* report = std::get_if<Measured>(&fact)) court.hear(*report);
     const auto* failure = std::get_if<TrialFailed>(&fact);
     if (!failure) {

@@ -11,6 +11,7 @@
 #include "bapi/control/process_account.h"
 #include "bapi/policy/decision_event.h"
 #include "bapi/study/replay.h"
+#include "bapi/study/user_request.h"
 #include "bapi/study/wish.h"
 
 namespace bapi {
@@ -289,6 +290,8 @@ void Session::decide(const Event& decision) {
   if (!store_.append_decision(last_, decision, now)) throw store_.competition();
   take(decision, now);
 }
+
+void Session::stop(TrialId trial) { decide(stop_event(trial)); }
 
 void Session::interrupt(const std::string& reason) {
   std::vector<Event> interrupted;

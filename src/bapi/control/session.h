@@ -76,6 +76,8 @@ class Session {
   Decision think() const;
   Action decided(const Decision& decision);
 
+  void stop(TrialId trial);  // for good, because the user asks for it; LogicError if it is over
+
   void record(std::span<const Event> facts);  // survives the death of this process when it returns
 
   // A trial that was trained elsewhere: its configuration, its curve (in the user's direction, epochs 1, 2, ...) and

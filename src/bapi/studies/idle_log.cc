@@ -22,4 +22,8 @@ void IdleLog::append(std::span<const Event> facts, double now) {
   if (!store_.append(std::ssize(log_.events), facts, now, Durability::power)) throw store_.competition();
 }
 
+void IdleLog::decide(const Event& decision, double now) {
+  if (!store_.append_decision(std::ssize(log_.events), decision, now)) throw store_.competition();
+}
+
 }  // namespace bapi

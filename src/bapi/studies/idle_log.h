@@ -21,8 +21,9 @@ class IdleLog {
   const StudySpec& spec() const { return log_.history.spec(); }
   const History& history() const { return log_.history; }
 
-  // Adds facts after everything that was read; once. Throws StoreError.
+  // Adds facts, or a decision of the user, after everything that was read; once. Throws StoreError.
   void append(std::span<const Event> facts, double now);
+  void decide(const Event& decision, double now);
 
  private:
   StudyLock lock_;

@@ -12,9 +12,10 @@ namespace {
 // Rounding of a sum of many costs, as a share of the total.
 constexpr double kRounding = 1e-9;
 
-// A repeat that was broken off says nothing yet; one that failed never will.
+// A repeat that was broken off says nothing yet; one that failed, or that the user has stopped, never will.
 bool counts(const Trial& repeat) {
-  return !repeat.segment && !repeat.curve.empty() && repeat.state != TrialState::failed;
+  return !repeat.segment && !repeat.curve.empty() && repeat.state != TrialState::failed &&
+         repeat.state != TrialState::stopped;
 }
 
 std::vector<const Trial*> repeats_of(const History& history, TrialId first) {
