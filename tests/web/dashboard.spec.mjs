@@ -1,7 +1,7 @@
 // The dashboard in a real browser. `make test-web`, or node --test tests/web.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
-import {cpSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {cpSync, mkdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
@@ -297,9 +297,10 @@ test('every page has something to say in every state: new, failing, damaged, unr
   place.finished('ruined', {fail: 1});
   mkdirSync(join(place.dir, 'bad.bapi'));
   writeFileSync(join(place.dir, 'bad.bapi', 'study.db'), 'no database');
-  cpSync(join(place.dir, 'done.bapi'), join(place.dir, 'damaged.bapi'), {recursive: true});
-  const broke = spawnSync('python3', ['-c', 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("DELETE FROM event WHERE seq = 20"); db.commit()', join(place.dir, 'damaged.bapi', 'study.db')], {encoding: 'utf8'});
+  cpSync(join(place.dir, 'done.bapi'), join(place.dir, 'copy'), {recursive: true});
+  const broke = spawnSync('python3', ['-c', 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("DELETE FROM event WHERE seq = 20"); db.commit()', join(place.dir, 'copy', 'study.db')], {encoding: 'utf8'});
   assert.equal(broke.status, 0, broke.stderr);
+  renameSync(join(place.dir, 'copy'), join(place.dir, 'damaged.bapi'));
   const page = await open(chrome, server.address);
   await page.getByRole('link', {name: 'fresh', exact: true}).waitFor({timeout: 30000});
   const list = await until(async () => { const text = await page.locator('main').innerText(); return /bad/.test(text) && /study\.db/.test(text) && text; }, 'the unreadable study');

@@ -152,7 +152,6 @@ export function follow(cursors, heard) {
   listeners = heard;
   unfollow();
   if (FILE) return;
-  if (!cursors.length) return setLive('live');
   source = new EventSource('api/v1/stream?' + cursors.map(([id, seq]) => 'at=' + encodeURIComponent(id + ':' + seq)).join('&'));
   source.onopen = () => setLive('live');
   source.onerror = () => {
