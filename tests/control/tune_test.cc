@@ -221,13 +221,15 @@ class ServedEvaluator : public Evaluator {
   }
   std::vector<Event> wait(double) override { return std::exchange(kept_, {}); }
   bool serve() override {
-    ++served;
-    if (!segments_.empty() && epoch_ < 5) kept_.emplace_back(Measured{TrialId{0}, {++epoch_, 0.5, 1.0}});
+    if (!segments_.empty() && epoch_ < 5) {  // the first decision may be served, too, before there is a trial
+      kept_.emplace_back(Measured{TrialId{0}, {++epoch_, 0.5, 1.0}});
+      ++served;
+    }
     return !kept_.empty();
   }
   Running running() const override { return {}; }
 
-  std::atomic<int> served = 0;
+  std::atomic<int> served = 0;  // reports
   std::atomic<bool> released = false;
 
  private:
