@@ -245,6 +245,33 @@ class BeforeTheFirstReport(Forgiving):
         self.write("study.yaml", text)
         self.assertIn("created with different settings", self.bapi("run", "study.yaml", code=2).stderr)
 
+    def test_what_was_saved_without_a_readable_report_is_not_continued(self):
+        self.write("train.py", """
+import os, sys
+state = os.path.join(os.environ["BAPI_CHECKPOINT_DIR"], "epoch")
+first = int(open(state).read()) + 1 if os.path.exists(state) else 1
+last = int(os.environ["BAPI_MAX_EPOCH"])
+def save(epoch):
+    with open(state, "w") as file:
+        file.write(str(epoch))
+if first == 1 and os.path.exists("silent"):
+    save(last - 1)
+    sys.exit(0)
+if os.path.exists("wrong"):
+    save(last - 1)
+for epoch in range(first, last + 1):
+    save(max(epoch, last - 1 if os.path.exists("wrong") else 0))
+    print('bapi: {"epoch": %d, "%s": 0.5}' % (epoch, "lost" if os.path.exists("wrong") else "loss"), flush=True)
+""")
+        for fault, said in [("wrong", 'has no "loss"'), ("silent", "reported no epoch")]:
+            self.write(fault, "")
+            self.assertIn(said, self.bapi("run", self.file(), code=1).stderr)
+            self.assert_untouched()
+            os.remove(self.path(fault))
+        self.bapi("run", self.file(), "--quiet")
+        self.assertEqual(self.json("status", "s")["trials"]["failed"], 0)
+        self.assertTrue(all(curve[0] == 1 for curve in self.curves() if curve))
+
     def test_whoever_keeps_going_has_failures_recorded(self):
         self.write("train.py", "raise SystemExit(3)\n")
         result = self.bapi("run", self.file(more="max_failures: 3"), "--keep-going", code=1)
