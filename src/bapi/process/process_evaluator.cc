@@ -573,8 +573,8 @@ bool ProcessEvaluator::continues_from_snapshot(TrainingProcess& process, const E
   return true;
 }
 
-// A program whose reports cannot be read, or that makes none, may have saved any number of epochs. Once it is corrected,
-// the trial begins with epoch 1 and must not find them.
+// A program whose reports cannot be read, or that makes none, may have saved any number of epochs. Once it is
+// corrected, the trial begins with epoch 1 and must not find them.
 void ProcessEvaluator::remove_unreported(TrainingProcess& process) {
   if (process.account().last_epoch() > 0) return;
   if (const std::string trouble = remove_tree(process.dir().checkpoint()); !trouble.empty()) {
