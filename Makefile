@@ -24,9 +24,11 @@ build: deps ## build the program build/release/bapi, the library and the tests
 
 .PHONY: demo
 demo: deps ## tune the example network with a minute of training
+	@echo "Building bapi: about 9 minutes of processor time, on $(JOBS) jobs; seconds if it was built before"
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target bapi train_mlp
 	rm -rf build/demo
+	@echo "Tuning the network of examples/mlp: one minute of training on two workers"
 	build/release/bapi run examples/mlp/study.yaml --dir build/demo
 
 .PHONY: test
@@ -75,23 +77,37 @@ bench-docs: bench ## the same, and put the figures into docs/benchmarks.md (on a
 	tools/bench_docs.py build/bench.json docs/benchmarks.md
 
 EXPERIMENT_DIR ?= build/experiments
+DATA ?= data
 SMALL_STUDIES := $(wildcard experiments/studies/small/*.yaml)
 RECORDINGS := $(wildcard experiments/studies/record/*.yaml)
+PAPER_POLICIES := bapi-4,bapi-8,bapi-4-l,bapi-4-nm,bapi,hyperband,bohb,ei,ms-ei,binoculars,boil,bms-ei,glasses,random
+REPLAY_SEEDS ?= 10
+REPLAY_BUDGETS ?= 5full,10full,20full
 
 .PHONY: experiments
-experiments: ## install what the paper's experiments with agents need, and build their training program
+experiments: deps ## install what the paper's experiments need (libtorch, MuJoCo), and build their training programs
 	@tools/install-deps experiments
 	cmake --preset release
-	cmake --build --preset release -j $(JOBS) --target bapi train_agent
+	cmake --build --preset release -j $(JOBS) --target bapi train_agent train_network
 
 .PHONY: experiments-small
-experiments-small: experiments ## run every experiment at its small size
-	for study in $(SMALL_STUDIES); do build/release/bapi run "$$study" --dir $(EXPERIMENT_DIR) || exit; done
+experiments-small: experiments ## run every experiment at its small size; DATA=dir holds the data sets
+	for study in $(SMALL_STUDIES); do \
+	  BAPI_DATA="$(abspath $(DATA))" build/release/bapi run "$$study" --dir $(EXPERIMENT_DIR) || exit; done
 
 .PHONY: experiments-record
-experiments-record: experiments ## record learning curves for the tables (an hour; resumes)
+experiments-record: experiments ## record learning curves for the tables (9 hours of one core; resumes); DATA=dir
 	for study in $(RECORDINGS); do \
-	  nice -n 19 build/release/bapi run "$$study" --dir $(EXPERIMENT_DIR)/record || exit; done
+	  BAPI_DATA="$(abspath $(DATA))" nice -n 19 build/release/bapi run "$$study" --dir $(EXPERIMENT_DIR)/record || exit; \
+	done
+	experiments/publish.py $(EXPERIMENT_DIR)/record/*.bapi --out $(EXPERIMENT_DIR)/tables
+
+.PHONY: experiments-compare
+experiments-compare: deps ## compare all policies of the paper on the recorded tables
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target bapi
+	build/release/bapi compare --tables experiments/tables/INDEX.csv --policies $(PAPER_POLICIES) \
+	  --seeds $(REPLAY_SEEDS) --budgets $(REPLAY_BUDGETS) --out $(EXPERIMENT_DIR)/compare
 
 .PHONY: format
 format: deps ## format every C++ file with clang-format
@@ -113,6 +129,13 @@ install: build ## install program, library, headers and CMake package into PREFI
 .PHONY: deb
 deb: build ## build build/bapi_<version>_<architecture>.deb
 	cpack --config build/release/CPackConfig.cmake -G DEB -B build
+
+.PHONY: single-file
+single-file: deps ## build build/static/bapi, one file that runs on any Linux of this processor family
+	@tools/install-deps single-file
+	tools/fetch-httplib build/httplib
+	cmake --preset static -DBAPI_HTTPLIB_DIR=$(CURDIR)/build/httplib
+	cmake --build --preset static -j $(JOBS) --target bapi
 
 .PHONY: clean
 clean: ## remove everything that was built

@@ -1,19 +1,24 @@
 # Debian 12 packages; tools/install-deps installs them. Nothing is vendored, nothing is downloaded at build time.
 find_package(Threads REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
-find_package(fmt 9 REQUIRED)
-find_package(SQLite3 3.38 REQUIRED)
-find_package(yaml-cpp REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 
-# Optional: the server of `bapi dashboard`.
-find_package(PkgConfig)
-if(PKG_CONFIG_FOUND)
-  pkg_check_modules(HTTPLIB cpp-httplib)
+if(BAPI_STATIC)
+  include(cmake/static_libraries.cmake)
+else()
+  find_package(fmt 9 REQUIRED)
+  find_package(SQLite3 3.38 REQUIRED)
+  find_package(yaml-cpp REQUIRED)
+
+  # Optional: the server of `bapi dashboard`.
+  find_package(PkgConfig)
+  if(PKG_CONFIG_FOUND)
+    pkg_check_modules(HTTPLIB cpp-httplib)
+  endif()
+  set(HTTPLIB_DEFINITIONS "${HTTPLIB_CFLAGS_OTHER}")
+  list(TRANSFORM HTTPLIB_DEFINITIONS REPLACE "^-D" "")
 endif()
-set(HTTPLIB_DEFINITIONS "${HTTPLIB_CFLAGS_OTHER}")
-list(TRANSFORM HTTPLIB_DEFINITIONS REPLACE "^-D" "")
 
 # ccache where it is there; the two settings let it cache what uses precompiled headers.
 find_program(CCACHE_PROGRAM ccache)

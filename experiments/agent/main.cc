@@ -11,8 +11,6 @@ namespace {
 
 using namespace experiments;
 
-const std::map<std::string, Size> kSizes = {{"small", Size::small}, {"medium", Size::medium}, {"paper", Size::paper}};
-
 int run(int argc, char** argv) {
   std::string name;
   AgentTrial trial;
@@ -20,7 +18,7 @@ int run(int argc, char** argv) {
   CLI::App app("Trains a reinforcement-learning agent and reports its score after every epoch.");
   app.add_option("task", name, fmt::format("Task: {}", fmt::join(agent_tasks(), ", ")))->required();
   app.add_option("--size", trial.size, "Size of the task: small, medium or paper")
-      ->transform(CLI::CheckedTransformer(kSizes));
+      ->transform(CLI::CheckedTransformer(size_names()));
   app.add_option("--gamma", given["gamma"], "Discount factor, 0 to 1")->check(CLI::Range(0.0, 1.0));
   app.add_option("--lr", given["lr"], "Learning rate")->check(CLI::PositiveNumber);
   app.add_option("--lr-actor", given["lr-actor"], "Learning rate of the actor")->check(CLI::PositiveNumber);

@@ -4,19 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
+
+#include "resumable.h"
 
 namespace experiments {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr double kDiscount = 0.9;  // of the paper's score
 
 std::string checkpoint_owner(const AgentTrial& trial) {
   std::string owner =
-      fmt::format("agent 1, {}, size {}, seed {}", trial.task.name, static_cast<int>(trial.size), trial.settings.seed);
+      fmt::format("agent 2, {}, size {}, seed {}", trial.task.name, static_cast<int>(trial.size), trial.settings.seed);
   for (const auto& [name, value] : trial.hyperparameters) owner += fmt::format(", {} {}", name, value);
   return owner;
 }
@@ -39,82 +38,40 @@ std::unique_ptr<Agent> make_agent(const AgentTrial& trial) {
 #endif
 }
 
-// Everything that a trial has become: the agent and the scores of its epochs.
-class Training {
+// The figure of an epoch is r, the mean return of its episodes.
+class AgentLearner : public Learner {
  public:
-  explicit Training(const AgentTrial& trial)
-      : trial_(trial), agent_(make_agent(trial)), file_(trial.settings.checkpoint / "agent") {
-    if (!trial.settings.checkpoint.empty()) load();
-  }
+  explicit AgentLearner(const AgentTrial& trial) : task_(trial.task), agent_(make_agent(trial)) {}
 
-  int epochs() const { return static_cast<int>(returns_.size()); }
-
-  void train_epoch() {
-    const double begin = processor_seconds();
-    const int episodes = trial_.task.episodes + (epochs() == 0 ? trial_.task.first_episodes : 0);
+  std::vector<double> train_epoch(int epoch) override {
+    const int episodes = task_.episodes + (epoch == 1 ? task_.first_episodes : 0);
     double sum = 0.0;
     for (int i = 0; i < episodes; ++i) sum += agent_->play_episode();
-    returns_.push_back(sum / episodes);
-    seconds_.push_back(processor_seconds() - begin);
-    if (!trial_.settings.checkpoint.empty()) save();
+    return {sum / episodes};
   }
 
-  EpochScore score(int epoch) const {
-    EpochScore result;
+  // The score follows r as s = 0.9 s + 0.1 r, so it grows while the agent improves and also serves rewards below 0;
+  // `discounted` is the paper's literal sum of 0.9^i r_i.
+  ReportFields report_fields(std::span<const std::vector<double>> epochs) override {
+    double score = epochs.front().front();
+    double discounted = 0.0;
     double weight = 1.0;
-    for (int i = 0; i < epoch; ++i) {
-      const double r = returns_[static_cast<std::size_t>(i)];
-      result.score = i == 0 ? r : kDiscount * result.score + (1.0 - kDiscount) * r;
-      result.discounted += weight * r;
+    for (const std::vector<double>& epoch : epochs) {
+      const double r = epoch.front();
+      score = kDiscount * score + (1.0 - kDiscount) * r;
+      discounted += weight * r;
       weight *= kDiscount;
     }
-    result.mean_return = returns_[static_cast<std::size_t>(epoch) - 1];
-    result.seconds = seconds_[static_cast<std::size_t>(epoch) - 1];
-    return result;
+    return {{"score", score}, {"discounted", discounted}, {"return", epochs.back().front()}};
   }
+
+  void save(ArchiveWriter& archive) override { agent_->save(archive); }
+  void load(ArchiveReader& archive) override { agent_->load(archive); }
 
  private:
-  void save() {
-    ArchiveWriter archive;
-    archive(checkpoint_owner(trial_));
-    archive(returns_);
-    archive(seconds_);
-    agent_->save(archive);
-    replace_file(file_, archive.bytes());
-  }
-
-  void load() {
-    const std::optional<std::string> bytes = read_file(file_);
-    if (!bytes) return;
-    try {
-      ArchiveReader archive(*bytes);
-      std::string owner;
-      archive(owner);
-      if (owner != checkpoint_owner(trial_)) {
-        throw std::runtime_error(
-            fmt::format("it belongs to another trial ({}; this is {})", owner, checkpoint_owner(trial_)));
-      }
-      archive(returns_);
-      archive(seconds_);
-      agent_->load(archive);
-      if (!archive.at_end() || returns_.size() != seconds_.size()) throw std::runtime_error("it is damaged");
-    } catch (const std::runtime_error& error) {
-      throw std::runtime_error(
-          fmt::format("{}: {}; remove it or use another --checkpoint directory", file_.string(), error.what()));
-    }
-  }
-
-  const AgentTrial& trial_;
+  AgentTask task_;
   std::unique_ptr<Agent> agent_;
-  fs::path file_;
-  std::vector<double> returns_;
-  std::vector<double> seconds_;
 };
-
-void report_epoch(int epoch, const EpochScore& s) {
-  report(report_line(
-      epoch, {{"score", s.score}, {"discounted", s.discounted}, {"return", s.mean_return}, {"cost", s.seconds}}));
-}
 
 }  // namespace
 
@@ -145,17 +102,8 @@ AgentTask agent_task(const std::string& name, Size size) {
 }
 
 void train(const AgentTrial& trial) {
-  Training training(trial);
-  report("{\"ready\": true}");
-  for (int epoch = trial.settings.from_epoch + 1; epoch <= training.epochs(); ++epoch) {
-    report_epoch(epoch, training.score(epoch));
-  }
-  while (training.epochs() < trial.settings.last_epoch) {
-    training.train_epoch();
-    const EpochScore score = training.score(training.epochs());
-    report_epoch(training.epochs(), score);
-    if (!std::isfinite(score.score)) return;  // the trial has failed; bapi says so
-  }
+  AgentLearner learner(trial);
+  run_training(learner, checkpoint_owner(trial), trial.settings, "agent");
 }
 
 }  // namespace experiments

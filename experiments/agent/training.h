@@ -31,17 +31,8 @@ struct AgentTrial {
   TrialSettings settings;
 };
 
-// One epoch: r is the mean return of its episodes. The score follows r as s = 0.9 s + 0.1 r, so it grows while the
-// agent improves and also serves rewards below 0; `discounted` is the paper's literal sum of 0.9^i r_i.
-struct EpochScore {
-  double score = 0.0;
-  double discounted = 0.0;
-  double mean_return = 0.0;
-  double seconds = 0.0;  // of processor time, without the checkpoint
-};
-
-// Trains from the checkpoint, if there is one, to the last epoch. Saves, then reports, every epoch. What was saved but
-// never reported is reported first. Throws std::runtime_error, also if the checkpoint belongs to another trial.
+// Trains from the checkpoint, if there is one, to the last epoch, and reports every epoch as run_training does. Throws
+// std::runtime_error, also if the checkpoint belongs to another trial.
 void train(const AgentTrial& trial);
 
 }  // namespace experiments

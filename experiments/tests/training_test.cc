@@ -1,29 +1,18 @@
 #include "training.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <cmath>
-#include <fstream>
+
+#include "scratch.h"
 
 namespace experiments {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A directory of the test's own; reports go to a file in it.
 class AgentTraining : public testing::Test {
  protected:
-  AgentTraining() {
-    std::string name = (fs::temp_directory_path() / "experiments-XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
-    ::setenv("BAPI_REPORT", (root_ / "report").c_str(), 1);
-  }
-  ~AgentTraining() override {
-    ::unsetenv("BAPI_REPORT");
-    fs::remove_all(root_);
-  }
-
   AgentTrial trial(const std::string& task, const std::string& checkpoint, int last_epoch) const {
     AgentTrial result{
         .task = agent_task(task, Size::small), .size = Size::small, .hyperparameters = {}, .settings = {}};
@@ -32,35 +21,22 @@ class AgentTraining : public testing::Test {
     }
     result.settings.seed = 5;
     result.settings.last_epoch = last_epoch;
-    result.settings.checkpoint = root_ / checkpoint;
+    result.settings.checkpoint = scratch_.path() / checkpoint;
     fs::create_directories(result.settings.checkpoint);
     return result;
   }
 
-  // The lines reported since the last call, without the cost, which is time.
-  std::vector<std::string> new_reports() {
-    std::ifstream file(root_ / "report");
-    std::vector<std::string> lines;
-    std::string line;
-    for (int number = 0; std::getline(file, line); ++number) {
-      if (number < seen_) continue;
-      ++seen_;
-      if (line.find("epoch") != std::string::npos) lines.push_back(line.substr(0, line.find(", \"cost\"")));
-    }
-    return lines;
-  }
+  std::vector<std::string> new_reports() { return scratch_.new_reports(); }
 
-  fs::path root_;
-  int seen_ = 0;
+  ReportingScratch scratch_;
 };
 
 // The checkpoint less the seconds that the epochs took.
 std::string agent_part(const fs::path& directory, int epochs) {
   const std::string bytes = *read_file(directory / "agent");
   std::string part = bytes;
-  std::uint64_t owner = 0;
-  std::memcpy(&owner, bytes.data(), sizeof owner);
-  const std::size_t seconds = 8 + owner + 8 + 8 * static_cast<std::size_t>(epochs) + 8;
+  // the owner, the number of epochs, one figure for each of them, and the number of seconds
+  const std::size_t seconds = owner_bytes(bytes) + 8 + 16 * static_cast<std::size_t>(epochs) + 8;
   part.erase(seconds, 8 * static_cast<std::size_t>(epochs));
   return part;
 }
@@ -75,7 +51,8 @@ TEST_F(AgentTraining, ResumedEqualsUninterruptedBitByBit) {
     train(rest);
     ASSERT_EQ(new_reports(), whole) << task;
     ASSERT_EQ(whole.size(), 12U);
-    ASSERT_EQ(agent_part(root_ / (task + "-whole"), 12), agent_part(root_ / (task + "-parts"), 12)) << task;
+    ASSERT_EQ(agent_part(scratch_.path() / (task + "-whole"), 12), agent_part(scratch_.path() / (task + "-parts"), 12))
+        << task;
   }
 }
 

@@ -311,7 +311,8 @@ class Study:
     def ask(self) -> Optional[Segment]:
         """The next segment to be trained; None if there is none.
 
-        There is none when the study has `finished`, or when as many segments as it has workers are out.
+        There is none when the study has `finished`, when a user has asked to pause it (`paused`), or when as many
+        segments as it has workers are out.
         """
         fields = self._core.ask()
         return None if fields is None else self._segment(fields)
@@ -415,6 +416,11 @@ class Study:
     def finished(self) -> bool:
         """Whether nothing will be handed out any more."""
         return self._core.ended() if self._core.driving else self.state == "finished"
+
+    @property
+    def paused(self) -> bool:
+        """Whether a user has asked to pause (`bapi dashboard`, `bapi pause`): nothing is handed out until it is opened again."""
+        return self._core.driving and self._core.asked_to_pause()
 
     @property
     def reason(self) -> str:

@@ -90,7 +90,7 @@ def tune(
         {"study": "old.bapi", "metric": "accuracy"}.
     more: any other field of a study file that does not concern a training program, with the values it has there.
 
-    Ctrl-C pauses the study and returns it; the same call resumes it.
+    Ctrl-C, or `pause` on the page of `bapi dashboard`, pauses the study and returns it; the same call resumes it.
 
     >>> import bapi
     >>> def train(trial):
@@ -115,6 +115,8 @@ def tune(
             ctrl_c = _CtrlC()
             with on_ctrl_c(ctrl_c.press), variables_set(_core.worker_environment(study._core, 0)):
                 _train_here(study, train, display, ctrl_c, catch)
+            if study._core.asked_to_pause():
+                raise KeyboardInterrupt
         else:
             from ._workers import train_in_workers
 

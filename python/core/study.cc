@@ -445,6 +445,7 @@ void bind_loop(py::class_<StudyHandle>& study) {
            on_loop<Number>([](AskTell& loop, Number trial) { return loop.is_handed_out(TrialId{trial}); }))
       .def("ended", on_loop([](AskTell& loop) { return loop.ended(); }))
       .def("gave_up", on_loop([](AskTell& loop) { return loop.gave_up(); }))
+      .def("asked_to_pause", on_loop([](AskTell& loop) { return loop.asked_to_pause(); }))
       .def("end_reason", on_loop([](AskTell& loop) { return loop.end_reason(); }))
       .def("close", [](StudyHandle& self) {
         const FreeGil free;

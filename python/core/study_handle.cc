@@ -69,6 +69,7 @@ std::unique_ptr<StudyHandle> StudyHandle::drive(const StudySpec& given,
   if (root) handle->session_->serve(*handle->dir_);
   handle->loop_ = std::make_unique<AskTell>(*handle->session_, handle->training_clock_);
   if (root) {
+    handle->loop_->attend_to([self = handle.get()] { return self->attend(); });
     handle->loop_->keep_models([&savers = handle->savers_](TrialId trial, const EpochResult& result) {
       if (const auto saver = savers.find(trial); saver != savers.end()) {
         saver->second.reported(result.epoch, result.value);
@@ -209,8 +210,11 @@ TuneSummary StudyHandle::tune(WorkerPool& workers, WorkerGuard& guard, const Tun
     if (cleaner) cleaner->clean(session.history(), trained.live());
     if (options.observer) options.observer(session, trained);
   };
+  if (dir_) watched.attend = [this] { return attend(); };
   return bapi::tune(*session_, evaluator, clock_, watched);
 }
+
+Attended StudyHandle::attend() { return take_up(RequestBox(dir_->root()), *session_); }
 
 const History& StudyHandle::history() {
   if (session_) return session_->history();

@@ -95,6 +95,7 @@ class StudyHandle {
   const History& history();
   void read_on();
   std::unique_ptr<Store> waiting_store();
+  Attended attend();
 
   std::mutex mutex_;
   std::optional<std::thread::id> tuner_;  // the thread that is in `tune`

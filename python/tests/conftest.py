@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "tests/support"))  # what the tests of the program share
+
 
 def quality(config, epoch):
     """A learning curve with its optimum at lr = 0.01."""
@@ -33,7 +35,7 @@ def run_script(tmp_path):
         )
         if not wait:
             return process
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=200)
         assert process.returncode == 0, err
         return out
 
@@ -45,7 +47,7 @@ def program():
     """Runs the program bapi and returns what it printed; if it is expected to fail, its message."""
 
     def call(*arguments, expect=0):
-        done = subprocess.run([os.environ["BAPI"], *map(str, arguments)], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([os.environ["BAPI"], *map(str, arguments)], capture_output=True, text=True, timeout=200)
         assert done.returncode == expect, done.stderr
         return done.stdout if expect == 0 else done.stderr
 

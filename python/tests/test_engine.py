@@ -64,21 +64,20 @@ def test_other_threads_run_while_a_decision_is_taken():
 
     thread = threading.Thread(target=tick)
     thread.start()
-    begin = time.monotonic()
-    inside = []
-    for _ in range(10):
-        entered = time.monotonic()
+    most = 0
+    for _ in range(60):
+        entered, before = time.monotonic(), len(ticks)
         segment = study.ask()
-        inside.append((entered, time.monotonic()))
+        left = time.monotonic()
+        most = max(most, sum(entered < at < left for at in ticks[before:]))
+        if most >= 3:  # one or two could fall between a look at the clock and the call
+            break
         for epoch in segment.epochs():
             if segment.report(epoch, 1 - 0.9**epoch + segment.config["lr"]) != "continue":
                 break
     done.set()
     thread.join()
-    longest = max(inside, key=lambda span: span[1] - span[0])
-    assert longest[1] - longest[0] > 0.005, "no decision took long enough to tell"
-    assert any(longest[0] < at < longest[1] for at in ticks)
-    assert time.monotonic() - begin < 60
+    assert most >= 3
 
 
 def run_in_child(action):

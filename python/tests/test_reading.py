@@ -184,7 +184,7 @@ bapi.tune(train, space={"x": bapi.Float(0, 1)}, budget="20 epochs", max_epochs=5
         [sys.executable, "-c", script],
         stderr=side,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        timeout=60,
+        timeout=200,
     )
     os.close(side)
     text = os.read(terminal, 100_000).decode(errors="replace")

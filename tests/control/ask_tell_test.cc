@@ -302,5 +302,53 @@ TEST_F(AskTellTest, EpochsThatAreTrainedAgainArePaidAgain) {
   EXPECT_DOUBLE_EQ(history().trial(segment.trial).overhead, 2.0);
 }
 
+TEST_F(AskTellTest, ATrialThatTheUserStopsEndsAtItsNextReportAndThePolicyGoesOn) {
+  StudySpec spec = spec_of("random", epochs(60));
+  spec.workers = 2;
+  AskTell& loop = open(spec);
+  std::vector<TrialId> wanted;
+  loop.attend_to([&] {
+    for (const TrialId trial : wanted) session_->stop(trial);
+    return Attended{.stopped = std::exchange(wanted, {})};
+  });
+  const Segment first = *loop.ask();
+  const Segment second = *loop.ask();
+  EXPECT_EQ(loop.report(first.trial, {.epoch = 1, .value = 0.5}), Advice::go_on);
+  wanted = {first.trial};
+  EXPECT_EQ(loop.report(second.trial, {.epoch = 1, .value = 0.5}), Advice::go_on) << "another one is meant";
+  EXPECT_EQ(history().trial(first.trial).state, TrialState::stopped);
+  EXPECT_EQ(loop.report(first.trial, {.epoch = 2, .value = 0.6}), Advice::stop);
+  EXPECT_EQ(history().trial(first.trial).curve.last_epoch(), 2) << "what it reports is a fact";
+  EXPECT_FALSE(loop.is_handed_out(first.trial));
+  const Segment third = *loop.ask();
+  EXPECT_EQ(loop.report(third.trial, {.epoch = 1, .value = 0.5}), Advice::go_on);
+  wanted = {second.trial, third.trial};
+  loop.ask();
+  loop.fail(second.trial, "crashed as well");
+  loop.complete(third.trial);
+  EXPECT_EQ(history().trial(second.trial).state, TrialState::stopped);
+  EXPECT_EQ(history().trial(third.trial).state, TrialState::stopped);
+  loop.pause("the test ends");
+  while (const std::optional<Segment> segment = loop.ask()) train(*segment);
+  EXPECT_TRUE(loop.ended());
+}
+
+TEST_F(AskTellTest, APauseEndsTrainingAtTheNextReportAndALaterProcessContinues) {
+  AskTell& loop = open(spec_of("random", epochs(60)));
+  bool pause = false;
+  loop.attend_to([&] { return Attended{.pause = pause}; });
+  const Segment segment = *loop.ask();
+  EXPECT_EQ(loop.report(segment.trial, {.epoch = 1, .value = 0.5}), Advice::go_on);
+  pause = true;
+  EXPECT_EQ(loop.report(segment.trial, {.epoch = 2, .value = 0.5}), Advice::pause);
+  EXPECT_TRUE(loop.asked_to_pause());
+  EXPECT_FALSE(loop.ask());
+  EXPECT_FALSE(loop.ended());
+  EXPECT_EQ(history().trial(segment.trial).state, TrialState::interrupted);
+  const Segment again = *reopen().ask();
+  EXPECT_EQ(again.trial, segment.trial);
+  EXPECT_EQ(again.from, 2);
+}
+
 }  // namespace
 }  // namespace bapi

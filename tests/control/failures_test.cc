@@ -71,7 +71,8 @@ TEST_F(Failures, WhoeverKeepsGoingHasThemRecorded) {
 
 TEST_F(Failures, AReportOfTheSameBatchCounts) {
   const Facts facts = {measured(kFirst, 1), failed(kSecond, FailureCause::crashed)};
-  EXPECT_EQ(judge(history(false), facts, {}).facts, facts) << "the second trial has not reported itself";
+  EXPECT_EQ(judge(history(false), facts, {}).facts, (Facts{measured(kFirst, 1), retried(kSecond)}))
+      << "the program is known to work";
   const Facts own = {measured(kFirst, 1), failed(kFirst, FailureCause::crashed)};
   EXPECT_EQ(judge(history(false), own, {}).facts, (Facts{measured(kFirst, 1), retried(kFirst)}));
 }
@@ -85,6 +86,8 @@ TEST_F(Failures, ATrialThatHadReportedIsRetriedAsOftenAsTheStudySays) {
   known.apply(once.facts.front());
   EXPECT_EQ(known.trial(kFirst).state, TrialState::running);
   EXPECT_EQ(judge(known, death, {}).facts, death);
+  known.apply(measured(kFirst, 2));
+  EXPECT_EQ(judge(known, death, {}).facts, Facts{retried(kFirst)}) << "it has trained a new epoch";
   spec_.retries = 0;
   EXPECT_EQ(judge(history(true), death, {}).facts, death);
 }
@@ -109,6 +112,21 @@ TEST_F(Failures, WhatDiesWhileTheRunIsEndedIsNotToBlame) {
   const Judgement judged = judge(history(true), Facts{failed(kSecond, FailureCause::crashed)}, {.being_ended = true});
   EXPECT_EQ(judged.facts, Facts{interrupted(kSecond)});
   EXPECT_FALSE(judged.ends_run);
+}
+
+TEST_F(Failures, OfATrialThatTheUserStoppedOnlyWhatItReportedAndCostIsKept) {
+  History known = history(true);
+  known.apply(TrialStopped{.trial = kFirst, .why = {.rule = Rule::asked_for_by_user}});
+  const Facts late = {measured(kFirst, 2),
+                      measured(kFirst, 3),
+                      SegmentDone{kFirst},
+                      interrupted(kFirst),
+                      failed(kFirst, FailureCause::crashed),
+                      measured(kSecond, 1)};
+  const Judgement judged = judge(known, late, {});
+  EXPECT_EQ(judged.facts, (Facts{measured(kFirst, 2), measured(kFirst, 3), measured(kSecond, 1)}));
+  EXPECT_TRUE(judged.retried.empty());
+  EXPECT_FALSE(known.objection(judged.facts));
 }
 
 TEST_F(Failures, AFailedTrialCanBeRetriedByTheUser) {

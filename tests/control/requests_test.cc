@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "bapi/base/error.h"
+#include "bapi/study/user_request.h"
 
 namespace bapi {
 namespace {
@@ -23,6 +24,7 @@ TEST_F(Requests, AreReadAsTheyWerePosted) {
   EXPECT_TRUE(box.waiting().empty());
   const std::vector<StudyRequest> posted = {{.action = RequestAction::pause},
                                             {.action = RequestAction::budget, .total = 12.5},
+                                            {.action = RequestAction::stop_trial, .trial = TrialId{3}},
                                             {.action = RequestAction::note, .text = "a \"note\"\n\xff"}};
   double now = 1000.0;
   for (const StudyRequest& request : posted) box.post(request, now += 1.0);
@@ -78,6 +80,11 @@ TEST_F(Requests, AreObjectedToWhereTheyCannotBeGranted) {
   EXPECT_TRUE(objection({.action = RequestAction::note, .text = ""}, history));
   EXPECT_TRUE(objection({.action = RequestAction::note, .text = std::string(1001, 'x')}, history));
   EXPECT_FALSE(objection({.action = RequestAction::note, .text = "x"}, history));
+  const StudyRequest stop{.action = RequestAction::stop_trial, .trial = TrialId{0}};
+  EXPECT_FALSE(objection(stop, history)) << "it is running";
+  EXPECT_TRUE(objection({.action = RequestAction::stop_trial, .trial = TrialId{1}}, history)) << "there is none";
+  history.apply(stop_event(TrialId{0}));
+  EXPECT_TRUE(objection(stop, history)) << "it is stopped already";
 }
 
 TEST_F(Requests, NamesAreNeverPaths) {

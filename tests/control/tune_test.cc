@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <thread>
 
 #include "bapi/policy/registry.h"
@@ -148,6 +149,41 @@ TEST(Tune, AMachineThatSleepsPaysNothingAndComesNearerToItsDeadline) {
   EXPECT_GT(events.back().at, 3600.0) << "dates are those of the calendar";
 }
 
+// ---- What users ask for.
+
+TEST(Tune, EveryPolicyCopesWithTrialsThatUsersStop) {
+  const CurveTable table = test::small_table(30);
+  for (const PolicyInfo& info : policies()) {
+    for (const int workers : {1, 3}) {
+      const PolicySpec policy_spec{.name = info.name};
+      MemoryStore store(study_of(table, 60.0, policy_spec, 3, workers));
+      ManualClock clock;
+      const auto policy = make_policy(policy_spec);
+      Session session(store, *policy, clock);
+      TableEvaluator evaluator(table, store.spec(), clock);
+      TuneOptions options;
+      options.tick = 1e300;
+      int looks = 0;
+      std::set<TrialId> stopped;
+      options.attend = [&] {
+        Attended asked;
+        for (const Trial& trial : session.history().trials()) {
+          const StudyRequest stop{.action = RequestAction::stop_trial, .trial = trial.id};
+          if (++looks % 7 != 0 || session.history().finished() || objection(stop, session.history())) continue;
+          session.stop(trial.id);
+          asked.stopped.push_back(trial.id);
+          stopped.insert(trial.id);
+        }
+        return asked;
+      };
+      const TuneSummary summary = tune(session, evaluator, clock, options);
+      EXPECT_EQ(summary.end, TuneEnd::finished) << info.name;
+      EXPECT_GE(stopped.size(), 1U) << info.name;
+      for (const TrialId trial : stopped) EXPECT_EQ(session.history().trial(trial).state, TrialState::stopped);
+    }
+  }
+}
+
 // ---- A policy that thinks for long.
 
 TEST(Tune, TheLogIsTheSameWhereverThePolicyThinks) {
@@ -185,13 +221,15 @@ class ServedEvaluator : public Evaluator {
   }
   std::vector<Event> wait(double) override { return std::exchange(kept_, {}); }
   bool serve() override {
-    ++served;
-    if (!segments_.empty() && epoch_ < 5) kept_.emplace_back(Measured{TrialId{0}, {++epoch_, 0.5, 1.0}});
+    if (!segments_.empty() && epoch_ < 5) {  // the first decision may be served, too, before there is a trial
+      kept_.emplace_back(Measured{TrialId{0}, {++epoch_, 0.5, 1.0}});
+      ++served;
+    }
     return !kept_.empty();
   }
   Running running() const override { return {}; }
 
-  std::atomic<int> served = 0;
+  std::atomic<int> served = 0;  // reports
   std::atomic<bool> released = false;
 
  private:

@@ -66,7 +66,7 @@ class Comfort(EndToEnd):
     def test_bash_completes_commands_options_formats_and_studies(self):
         self.bapi("run", self.study(), "--quiet")
         for words, expected in [
-            (["bapi", "st"], ["status"]),
+            (["bapi", "st"], ["status", "stop"]),
             (["bapi", "run", "--bud"], ["--budget"]),
             (["bapi", "trials", "-f", "j"], ["json"]),
             (["bapi", "show", "ml"], ["mlp.bapi"]),

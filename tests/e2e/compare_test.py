@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from harness import BAPI, EndToEnd
+from harness import BAPI, PATIENCE, EndToEnd
 
 TABLES = ["synthetic:crossing,rows=60,epochs=20", "synthetic:power-law,rows=60,epochs=20"]
 POLICIES = "random,hyperband,bohb,asha,top-k,short=top-k:epochs=0.2"
@@ -69,7 +69,7 @@ class Compare(EndToEnd):
         while time.monotonic() < deadline and not (log.exists() and log.stat().st_size > 20000):
             time.sleep(0.01)
         process.terminate()
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 130)
         self.assertIn("are kept", errors)
 
@@ -181,7 +181,7 @@ class Compare(EndToEnd):
         self.wait_for(lambda: (pathlib.Path(self.dir) / "long" / "runs.log").exists(), "the other comparison")
         refused = self.compare("long", code=3).stderr
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE)
         self.assertIn(f"process {process.pid} on ", refused)
         self.assertIn("is writing to it already", refused)
         self.assertNotIn("study", refused)

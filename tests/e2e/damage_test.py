@@ -5,7 +5,7 @@ import os
 import sqlite3
 import time
 
-from harness import EndToEnd, main
+from harness import PATIENCE, EndToEnd, main
 from old_studies_test import unpack
 
 # What is done to a sound log, and the event at which it then ends. 0: the one after the last.
@@ -86,7 +86,7 @@ class TwoControllers(EndToEnd):
         self.wait_for_reports(4)
         os.remove(self.path("mlp.bapi", "lock"))
         second = self.start("run", study, "--quiet")
-        codes = sorted([first.wait(60), second.wait(60)])
+        codes = sorted([first.wait(PATIENCE), second.wait(PATIENCE)])
         self.assertIn(3, codes)
         self.assertTrue(set(codes) <= {0, 3}, codes)
         self.check_books()
@@ -100,8 +100,10 @@ class TwoControllers(EndToEnd):
             self.wait_for(lambda: os.path.exists(self.path("mlp.bapi", "trials")), "a trial")
             time.sleep(0.2)
             controller.kill()
+        reports = sum(trial["epochs"] for trial in self.json("trials"))
         last = self.start("run", study, "--quiet")
-        time.sleep(0.3)
+        self.wait_for(lambda: last.poll() is not None or sum(trial["epochs"] for trial in self.json("trials")) > reports,
+                      "the end of the last one, or a report")  # fmt: skip
         self.assertIsNone(last.poll(), "the lock of a dead controller was respected")
 
 

@@ -14,7 +14,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from harness import EndToEnd
+from harness import PATIENCE, EndToEnd
 
 
 class Dashboard(EndToEnd):
@@ -34,7 +34,7 @@ class Dashboard(EndToEnd):
         if body is not None and "Content-Length" not in (headers or {}) and "Transfer-Encoding" not in (headers or {}):
             lines.append(f"Content-Length: {len(body)}")
         lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
-        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
             connection.sendall("\r\n".join(lines + ["", ""]).encode() + (body or "").encode())
             answer = b""
             try:
@@ -292,7 +292,7 @@ class Live(Dashboard):
         if last_id:
             headers["Last-Event-ID"] = last_id
         request = urllib.request.Request(f"{self.base}api/v1/{path}", headers=headers)
-        answer = urllib.request.urlopen(request, timeout=30)
+        answer = urllib.request.urlopen(request, timeout=PATIENCE)
 
         def read():
             event, name = None, None
@@ -367,6 +367,13 @@ class Live(Dashboard):
         self.assertEqual(refused["state"], "refused")
         self.assertIn("spent", refused["reason"])
         self.assertEqual(self.post("studies/mlp/requests", {"action": "dance"})[0], 400)
+        trial = self.get("studies/mlp")["running"][0]["trial"]
+        self.assertEqual(outcome({"action": "stop_trial", "trial": trial})["state"], "done")
+        self.wait(lambda: self.get(f"studies/mlp/trials/{trial}")["state"] == "stopped")
+        last = max(self.get(f"studies/mlp/trials/{trial}")["decisions"], key=lambda decision: decision["seq"])
+        self.assertEqual((last["rule"], last["because"]), ("asked-for-by-user", "Asked for by the user."))
+        self.wait(lambda: len(self.get("studies/mlp")["running"]) == 2)  # the study goes on with another one
+        self.assertEqual(outcome({"action": "stop_trial", "trial": trial})["state"], "refused")
         self.assertEqual(outcome({"action": "pause"})["state"], "done")
         self.assertEqual(run.wait(30), 130)
         self.assertEqual(self.json("status", "mlp")["state"], "interrupted")
@@ -381,6 +388,25 @@ class Live(Dashboard):
         self.assertEqual(self.json("status", "mlp")["budget"]["total"], 70)
         self.assertEqual(self.post("studies/mlp/requests", {"action": "budget", "total": 1})[0], 409)
         self.assertEqual(self.post("studies/mlp/requests", {"action": "pause"})[0], 409)
+        self.assertEqual(self.post("studies/mlp/requests", {"action": "stop_trial", "trial": 999})[0], 409)
+        waiting = [row["trial"] for row in self.json("trials", "mlp") if row["state"] in ("paused", "interrupted")]
+        for trial in waiting[:1]:
+            self.assertEqual(self.post("studies/mlp/requests", {"action": "stop_trial", "trial": trial})[0], 202)
+            self.assertEqual(self.json("show", "mlp", str(trial))["state"], "stopped")
+
+    def test_the_program_leaves_the_same_requests(self):
+        self.study(budget="1000s", delay=0.1, workers=2)
+        run = self.start("run", "study.yaml", "-q")
+        self.wait(lambda: os.path.exists(self.path("mlp.bapi", "study.db")))
+        self.wait(lambda: self.json("status", "mlp")["trials"]["running"] == 2)
+        self.bapi("note", "mlp", "a remark")
+        running = [row["trial"] for row in self.json("trials", "mlp") if row["state"] == "running"][0]
+        self.bapi("stop", "mlp", str(running))
+        self.wait(lambda: self.json("show", "mlp", str(running))["state"] == "stopped")
+        self.bapi("pause", "mlp")
+        self.assertEqual(run.wait(60), 130)
+        self.assertIn("a remark", self.bapi("export", "mlp", "-f", "json").stdout)
+        self.assertIn("not running", self.bapi("pause", "mlp", code=2).stderr)
 
     def test_ctrl_c_ends_the_server_and_says_goodbye(self):
         self.finished_study()

@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-from harness import EndToEnd, main
+from harness import PATIENCE, EndToEnd, main
 
 # Saves, then reports, and continues after its checkpoint whatever BAPI_FROM_EPOCH says.
 SAVER = """\
@@ -142,7 +142,7 @@ class SaveThenReport(Forgiving):
             self.wait_for(lambda: process.poll() is not None or self.reports_in_logs() > before, "a report")
             time.sleep(0.002 * (attempt % 9))
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=20)
+            process.communicate(timeout=PATIENCE)
             if process.returncode == 0:
                 break
         self.assertEqual(process.returncode, 0)
@@ -245,6 +245,33 @@ class BeforeTheFirstReport(Forgiving):
         self.write("study.yaml", text)
         self.assertIn("created with different settings", self.bapi("run", "study.yaml", code=2).stderr)
 
+    def test_what_was_saved_without_a_readable_report_is_not_continued(self):
+        self.write("train.py", """
+import os, sys
+state = os.path.join(os.environ["BAPI_CHECKPOINT_DIR"], "epoch")
+first = int(open(state).read()) + 1 if os.path.exists(state) else 1
+last = int(os.environ["BAPI_MAX_EPOCH"])
+def save(epoch):
+    with open(state, "w") as file:
+        file.write(str(epoch))
+if first == 1 and os.path.exists("silent"):
+    save(last - 1)
+    sys.exit(0)
+if os.path.exists("wrong"):
+    save(last - 1)
+for epoch in range(first, last + 1):
+    save(max(epoch, last - 1 if os.path.exists("wrong") else 0))
+    print('bapi: {"epoch": %d, "%s": 0.5}' % (epoch, "lost" if os.path.exists("wrong") else "loss"), flush=True)
+""")
+        for fault, said in [("wrong", 'has no "loss"'), ("silent", "reported no epoch")]:
+            self.write(fault, "")
+            self.assertIn(said, self.bapi("run", self.file(), code=1).stderr)
+            self.assert_untouched()
+            os.remove(self.path(fault))
+        self.bapi("run", self.file(), "--quiet")
+        self.assertEqual(self.json("status", "s")["trials"]["failed"], 0)
+        self.assertTrue(all(curve[0] == 1 for curve in self.curves() if curve))
+
     def test_whoever_keeps_going_has_failures_recorded(self):
         self.write("train.py", "raise SystemExit(3)\n")
         result = self.bapi("run", self.file(more="max_failures: 3"), "--keep-going", code=1)
@@ -331,6 +358,7 @@ class Retries(Forgiving):
         self.assertEqual(len([row for row in self.events() if row["event"] == "retry" and row["trial"] == 1]), 1)
         self.assertIn("expected one that has failed",
                       self.bapi("retry", "s", "0", code=2).stderr)  # fmt: skip
+        self.assertIn("expected one study", self.bapi("retry", "s", "t", "1", code=2).stderr)
         self.assertIn("continues after epoch 2", self.bapi("retry", "s", "1").stdout)
         self.assertEqual(self.json("trials", "s")[1]["state"], "interrupted")
         self.program()
@@ -359,6 +387,13 @@ while epoch < int(os.environ["BAPI_UNTIL_EPOCH"]):
         self.assertEqual(self.curves()[0][:2], [1, 3])
         self.assertEqual(self.json("status", "s")["trials"]["failed"], 0)
         self.check_ledger()
+
+    def test_several_trials_are_retried_by_one_command(self):
+        self.program("if os.environ['BAPI_TRIAL'] in '13': sys.exit(9)")
+        self.bapi("run", self.file(budget='"120 epochs"'), "--quiet")
+        self.bapi("retry", "s", "1", "3")
+        states = [trial["state"] for trial in self.json("trials", "s")]
+        self.assertEqual((states[1], states[3]), ("interrupted", "interrupted"))
 
     def test_retries_can_be_turned_off(self):
         self.program(self.ONCE.format(death="sys.exit(9)"))

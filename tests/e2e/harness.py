@@ -11,8 +11,13 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "support"))
+from delays import KILL_LATENCY, Delays, latency  # noqa: E402
+
 BAPI = os.environ.get("BAPI", str(pathlib.Path(__file__).parents[2] / "build/release/bapi"))
 HERE = pathlib.Path(__file__).parent
+DELAYS = Delays()
+PATIENCE = 200  # seconds that a busy machine may take for what should take a few
 
 STUDY = """
 name: {name}
@@ -31,9 +36,12 @@ parameters:
 
 
 class EndToEnd(unittest.TestCase):
+    STATED_LATENCY = KILL_LATENCY
+
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="bapi-e2e-")
         self.started = []
+        self.began = time.monotonic()
 
     def tearDown(self):
         for process in self.started:
@@ -54,7 +62,7 @@ class EndToEnd(unittest.TestCase):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             **options,
         )
         what = f"bapi {' '.join(arguments)}\n--- stdout\n{result.stdout}\n--- stderr\n{result.stderr}"
@@ -90,10 +98,14 @@ class EndToEnd(unittest.TestCase):
             file.write(text)
         return name
 
+    def latency(self, workers=1):
+        """Seconds by which a budget in seconds may be passed on a machine as busy as this one was since the test began."""
+        return workers * latency(DELAYS, self.began, self.STATED_LATENCY)
+
     def path(self, *parts):
         return os.path.join(self.dir, *parts)
 
-    def wait_for(self, condition, what, seconds=20.0):
+    def wait_for(self, condition, what, seconds=PATIENCE):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if condition():

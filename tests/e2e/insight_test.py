@@ -9,7 +9,7 @@ import signal
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from harness import EndToEnd
+from harness import PATIENCE, EndToEnd
 
 COMMANDS = [["explain"], ["plan"], ["what-if", "--budget", "+30 epochs"], ["forecast"], ["calibration"]]
 NEED_REPORTS = {"plan", "what-if", "forecast"}
@@ -102,7 +102,7 @@ class Insight(EndToEnd):
         for words in COMMANDS:  # while it goes on
             self.json(words[0], "mlp", *words[1:])
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE)
         plan, outlook = self.check_all()
         self.assertEqual(len(plan["runs"]), 2)
         self.assertEqual(len(self.json("plan", "mlp", "--horizon", "3")["runs"]), 3)
@@ -138,7 +138,7 @@ class Insight(EndToEnd):
         self.wait_for(lambda: os.path.exists(self.path("mlp.bapi", "study.db")), "the study")
         self.wait_for(lambda: self.json("trials", "mlp"), "a trial")
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE)
         self.check_without_reports("mlp")
 
     def test_a_study_whose_trials_all_fail(self):

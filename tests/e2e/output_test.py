@@ -5,14 +5,14 @@ import resource
 import subprocess
 import sys
 
-from harness import BAPI, EndToEnd, main
+from harness import BAPI, PATIENCE, EndToEnd, main
 
 
 class Writing(EndToEnd):
     def run_into(self, stdout, *arguments, **options):
         """(exit code, standard error) of the program with this standard output."""
         done = subprocess.run([os.path.abspath(BAPI), *arguments], cwd=self.dir, env=self.environment(), stdout=stdout,
-                              stderr=subprocess.PIPE, text=True, timeout=60, **options)  # fmt: skip
+                              stderr=subprocess.PIPE, text=True, timeout=PATIENCE, **options)  # fmt: skip
         return done.returncode, done.stderr
 
     def closed_pipe(self):

@@ -7,8 +7,8 @@ import subprocess
 import time
 import unittest
 
-from harness import main
-from reliability import LATENCY, WRAPPERS, Reliability
+from harness import PATIENCE, main
+from reliability import WRAPPERS, Reliability, is_stopped
 
 
 class Runaways(Reliability):
@@ -22,7 +22,7 @@ class Runaways(Reliability):
                 self.wait_until_nobody_trains()
                 self.assert_nothing_grows()
                 self.bapi("resume", "s", "--quiet")
-                self.assertLess(self.spent(), 3 + LATENCY)
+                self.assertLess(self.spent(), 3 + self.latency())
                 self.assertEqual(self.trainers(), [])
                 self.assertEqual(self.process_files(), [])
 
@@ -32,7 +32,7 @@ class Runaways(Reliability):
                 shutil.rmtree(self.path("s.bapi"), ignore_errors=True)
                 self.bapi("run", self.reliable_study(command, budget="2s", workers=2), "--quiet")
                 self.assertEqual(self.trainers(), [])
-                self.assertLess(self.spent(), 2 + 2 * LATENCY)
+                self.assertLess(self.spent(), 2 + self.latency(2))
                 self.assertEqual(self.process_files(), [])
 
 
@@ -41,12 +41,12 @@ class StoppedController(Reliability):
         process = self.start("run", self.reliable_study(WRAPPERS["timeout"], budget="4s", workers=2))
         self.wait_for_lines(4)
         process.send_signal(stop_signal)
-        time.sleep(1.0)  # to notice
+        self.wait_until_all_are_stopped()
         self.assert_nothing_grows(2.0)
         process.send_signal(signal.SIGCONT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 0)
-        self.assertLess(self.spent(), 4 + 2 * LATENCY)
+        self.assertLess(self.spent(), 4 + self.latency(2))
         self.assertGreater(self.spent(), 2.5)  # the pause was not charged
         self.assertEqual(self.trainers(), [])
 
@@ -60,10 +60,10 @@ class StoppedController(Reliability):
         process = self.start("run", self.reliable_study(budget='"40 epochs"', workers=2, policy="hyperband"))
         self.wait_for_lines(4)
         process.send_signal(signal.SIGSTOP)
-        time.sleep(1.0)
+        self.wait_until_all_are_stopped()
         self.assert_nothing_grows(1.0)
         process.send_signal(signal.SIGCONT)
-        process.communicate(timeout=50)
+        process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 0)
         self.assertEqual(self.spent(), 40)
 
@@ -71,7 +71,7 @@ class StoppedController(Reliability):
         process = self.start("run", self.reliable_study(WRAPPERS["timeout"], budget="30s", workers=2))
         self.wait_for_lines(2)
         process.send_signal(signal.SIGSTOP)
-        time.sleep(1.0)
+        self.wait_until_all_are_stopped()
         self.kill_and_wait(process)
         self.wait_until_nobody_trains()
 
@@ -84,18 +84,13 @@ sleep 0.3
 echo '{"epoch": 1, "accuracy": 0.5}' >> "$BAPI_REPORT"
 """)
         process = self.start("run", self.reliable_study("[./brief]", budget="3s"))
-        self.wait_for(lambda: self.is_stopped(process.pid), "the stop")
+        self.wait_for(lambda: is_stopped(process.pid), "the stop")
         time.sleep(4.0)
         process.send_signal(signal.SIGCONT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 0)
-        self.assertLess(self.spent(), 3 + LATENCY)
+        self.assertLess(self.spent(), 3 + self.latency())
         self.assertLess(sum(row["cost"] for row in self.json("ledger", "s") if row["trial"] == 0), 2.0)
-
-    @staticmethod
-    def is_stopped(pid):
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[0] == b"T"
 
 
 class Costs(Reliability):
@@ -139,7 +134,7 @@ class Copies(Reliability):
         subprocess.run(["cp", "-r", self.path("s.bapi"), self.path("copy")], check=True)
         self.bapi("resume", "copy/s.bapi", "--budget", "3s", "--quiet")
         self.assertGreater(self.spent("copy/s.bapi"), before)
-        self.assertLess(self.spent("copy/s.bapi"), 3 + LATENCY)
+        self.assertLess(self.spent("copy/s.bapi"), 3 + self.latency())
 
     def test_resuming_a_copy_of_a_running_study_leaves_the_original_alone(self):
         process = self.start("run", self.reliable_study(budget="60s", workers=2))
@@ -151,8 +146,8 @@ class Copies(Reliability):
         self.assertTrue(original & set(self.trainers("s.bapi")))
         self.assertEqual(self.json("status", "s")["trials"]["failed"], 0)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
-        self.assertLess(self.spent("copy/s.bapi"), 4 + LATENCY)
+        process.communicate(timeout=PATIENCE)
+        self.assertLess(self.spent("copy/s.bapi"), 4 + self.latency())
 
     def test_files_touched_after_a_kill_cost_nothing(self):
         process = self.start("run", self.reliable_study(budget="3s"))
@@ -163,7 +158,7 @@ class Copies(Reliability):
             for name in files:
                 os.utime(os.path.join(folder, name), (4e9, 4e9))
         self.bapi("resume", "s", "--quiet")
-        self.assertLess(self.spent(), 3 + LATENCY)
+        self.assertLess(self.spent(), 3 + self.latency())
 
 
 class MissingFiles(Reliability):
@@ -177,7 +172,7 @@ class MissingFiles(Reliability):
         for name in ["log", "report"]:
             self.remove(name)
         self.bapi("resume", "s", "--budget", "2s", "--quiet")
-        self.assertLess(self.spent(), 2 + LATENCY)
+        self.assertLess(self.spent(), 2 + self.latency())
 
     def test_logs_and_reports_may_be_lost_after_a_kill(self):
         for name in ["log", "report"]:
@@ -188,7 +183,7 @@ class MissingFiles(Reliability):
                 self.kill_and_wait(process)
                 self.remove(name)
                 self.bapi("resume", "s", "--quiet")
-                self.assertLess(self.spent(), 2 + LATENCY)
+                self.assertLess(self.spent(), 2 + self.latency())
 
 
 class StrangeFiles(Reliability):
@@ -206,10 +201,8 @@ class StrangeFiles(Reliability):
                 shutil.rmtree(self.path("s.bapi"), ignore_errors=True)
                 first = f'if [ "$BAPI_TRIAL" = 0 ]; then {trouble}; sleep 0.2; exit 0; fi'
                 self.program("bad", f"#!/bin/bash\n{first}\nexec ./tr\n")
-                begin = time.monotonic()
-                self.bapi("run", self.reliable_study("[./bad]", budget="2s", workers=2), "--quiet")
-                self.assertLess(time.monotonic() - begin, 20.0)
-                self.assertLess(self.spent(), 2 + 2 * LATENCY)
+                self.bapi("run", self.reliable_study("[./bad]", budget="2s", workers=2), "--quiet")  # it ends
+                self.assertLess(self.spent(), 2 + self.latency(2))
                 self.assertEqual(self.json("trials", "s")[0]["state"], "failed")
         self.assertEqual(self.trainers(), [])
 
@@ -217,7 +210,7 @@ class StrangeFiles(Reliability):
         process = self.start("run", self.reliable_study("[./tr]", budget="20s"))
         self.wait_for_lines(2)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE)
         report = self.path("s.bapi", "trials", "0000", "report")
         for make, what in [(os.mkfifo, "pipe"), (lambda path: os.symlink("/dev/zero", path), "symbolic link")]:
             with self.subTest(what):
@@ -227,7 +220,7 @@ class StrangeFiles(Reliability):
                 process = self.start("resume", "t.bapi")
                 self.wait_for(lambda: self.json("trials", "t.bapi")[0]["state"] == "failed", "the failure")
                 process.send_signal(signal.SIGINT)
-                process.communicate(timeout=30)
+                process.communicate(timeout=PATIENCE)
                 self.assertIn(what, self.bapi("show", "t.bapi", "0").stdout)
                 shutil.rmtree(self.path("t.bapi"))
 

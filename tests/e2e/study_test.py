@@ -8,9 +8,7 @@ import subprocess
 import sys
 import time
 
-from harness import HERE, EndToEnd, main
-
-KILL_LATENCY = 0.25  # seconds per worker: kKillLatency of bapi/control/allowance.h
+from harness import HERE, PATIENCE, EndToEnd, main
 
 
 class Running(EndToEnd):
@@ -71,7 +69,7 @@ parameters: {{x: {{min: 0.0, max: 1.0}}}}
     def test_seconds_are_kept(self):
         self.bapi("run", self.study(budget="3s", delay=0.05, workers=2), "--quiet")
         status = self.check_books()
-        self.assertLessEqual(status["budget"]["spent"], 3.0 + 2 * KILL_LATENCY)
+        self.assertLessEqual(status["budget"]["spent"], 3.0 + self.latency(workers=2))
         self.assertGreater(status["budget"]["spent"], 2.0)
 
     def test_deadline_ends_a_study(self):
@@ -177,7 +175,7 @@ parameters: {x: {values: [1, 2, 3, 4, 5]}}
         process = self.start("run", self.study(budget='"60 epochs"', delay=0.05, workers=2))
         self.wait_for_reports(5)
         os.kill(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 130, err)
         self.assertIn("bapi resume mlp.bapi", err)
         self.assertIn("best", out)
@@ -195,7 +193,7 @@ parameters: {x: {values: [1, 2, 3, 4, 5]}}
         process = self.start("run", self.study(budget='"60 epochs"', delay=0.05))
         self.wait_for_reports(3)
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 130)
         self.check_books()
 
@@ -222,7 +220,7 @@ parameters: {x: {values: [1, 2, 3, 4, 5]}}
         for command in [["run", "study.yaml"], ["resume", "mlp"]]:
             self.assertIn(str(process.pid), self.bapi(*command, code=3).stderr)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE)
         self.check_books()
 
     def test_a_second_ctrl_c_kills_at_once(self):
@@ -245,10 +243,11 @@ parameters: {{x: {{min: 0.0, max: 1.0}}}}
         process = self.start("run", "study.yaml")
         self.wait_for_reports(2, "stubborn")
         process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)  # the same Ctrl-C, passed on by a launcher
         time.sleep(0.5)
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=5)
+        _, err = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 130)
         self.assertIn("killed", err)
 
@@ -291,10 +290,14 @@ class Doctor(EndToEnd):
     TRAIN = "for epoch in range(start + 1, last + 1):\n    save(epoch)\n    report(epoch, 0.1 * epoch)\n"
 
     def test_separates_start_up_from_epochs(self):
-        slow_start = "time.sleep(0.6)\n" + self.TRAIN.replace("save(epoch)", "time.sleep(0.1); save(epoch)")
-        found = self.examined(slow_start)
-        self.assertRegex(found, r"start-up +[5-9]\d\d ms, at the first start [5-9]\d\d ms; an epoch takes (9\d\.\d|[12]\d\d) ms")
-        self.assertRegex(found, r"about \d{3} epochs")
+        slow_start = "time.sleep(2.0)\n" + self.TRAIN.replace("save(epoch)", "time.sleep(0.1); save(epoch)")
+        found = self.examined(slow_start, budget="10m")
+        pattern = r"start-up +([\d.]+) s, at the first start ([\d.]+) s; an epoch takes ([\d.]+) (ms|s)"
+        second, first, epoch, unit = re.search(pattern, found).groups()
+        self.assertGreater(float(first), 1.9)
+        self.assertGreater(float(second), 1.5)  # an estimate: the time to its first report less that of an epoch
+        self.assertLess(float(epoch) * (0.001 if unit == "ms" else 1), float(first))
+        self.assertRegex(found, r"about \d{3,4} epochs")
         self.assertNotIn("warning", found)
 
     def test_says_when_the_budget_pays_no_epoch(self):
@@ -309,7 +312,7 @@ class Doctor(EndToEnd):
         self.assertNotIn("all reports arrived together", self.examined(self.TRAIN))
 
     def test_python_prints_are_not_buffered(self):
-        plain = self.TRAIN.replace("report(epoch, 0.1 * epoch)", "time.sleep(0.4); print('bapi: ' + json.dumps("
+        plain = self.TRAIN.replace("report(epoch, 0.1 * epoch)", "time.sleep(1.0); print('bapi: ' + json.dumps("
                                    "{'epoch': epoch, 'accuracy': 0.5}))")  # fmt: skip
         self.assertNotIn("all reports arrived together", self.examined(plain))
 

@@ -55,4 +55,8 @@ grep -q '^deadline [0-9]' "$scratch/told.bapi/trials/0000/log"
 [[ -f $scratch/prefix/share/doc/bapi/LICENSE ]]
 if [[ -x $build/bapi ]]; then
   "$scratch/prefix/bin/bapi" --version
+  share=$scratch/prefix/share
+  grep -q '^\.TH ' "$share/man/man1/bapi.1"
+  bash -n "$share/bash-completion/completions/bapi"
+  grep -q '^complete -c bapi ' "$share/fish/vendor_completions.d/bapi.fish"
 fi

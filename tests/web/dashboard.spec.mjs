@@ -1,6 +1,7 @@
 // The dashboard in a real browser. `make test-web`, or node --test tests/web.
 import assert from 'node:assert/strict';
-import {readFileSync, writeFileSync} from 'node:fs';
+import {spawnSync} from 'node:child_process';
+import {cpSync, mkdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
@@ -115,7 +116,7 @@ test('without the token there is a form for it, and nothing else', async () => {
   const page = await open(chrome, server.base);
   await page.getByLabel('Token').fill(server.address);
   await page.getByRole('button', {name: 'Open'}).click();
-  await page.getByRole('link', {name: 'done'}).waitFor();
+  await page.getByRole('link', {name: 'done', exact: true}).first().waitFor();
   assert.equal(page.url().includes(server.token), false);
   const cookies = await page.context().cookies();
   assert.ok(cookies[0].httpOnly && cookies[0].sameSite === 'Strict');
@@ -124,7 +125,7 @@ test('without the token there is a form for it, and nothing else', async () => {
 
 test('from the list to a trial and back with keys alone', async () => {
   const page = await open(chrome, server.address);
-  await page.getByRole('link', {name: 'done'}).waitFor();
+  await page.getByRole('link', {name: 'done', exact: true}).first().waitFor();
   for (let i = 0; i < 40 && !(await page.evaluate(() => document.activeElement.textContent === 'done')); ++i) await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.waitForSelector('#best-value');
@@ -154,12 +155,12 @@ test('zoom, filter, sort and selection are in the address and survive a reload',
   await page.mouse.down();
   await page.mouse.move(box.x + 400, box.y + 200, {steps: 4});
   await page.mouse.up();
-  assert.match(page.url(), /z\.curves=/);
+  await until(() => /z\.curves=/.test(page.url()), 'the zoom in the address');
   await page.reload();
   await page.waitForFunction(() => /Zoomed/.test(document.querySelector('#chart-curves figcaption').innerText));
   await page.locator('#chart-curves .plot').focus();
   await page.keyboard.press('0');
-  assert.doesNotMatch(page.url(), /z\.curves=/);
+  await until(() => !/z\.curves=/.test(page.url()), 'the address without zoom');
   await go(page, server, '/s/done/trials?sort=-best&q=adam');
   await page.locator('table.trials tbody tr').first().waitFor();
   const rows = await page.locator('table.trials tbody tr').count();
@@ -173,10 +174,10 @@ test('the what-if handle answers to keys at once', async () => {
   await go(page, server, '/s/done');
   const slider = page.getByLabel('Total budget to look at');
   await slider.waitFor({state: 'visible', timeout: 30000});
-  const before = await page.locator('#chart-outlook .said').innerText();
+  const before = await until(() => page.locator('#chart-outlook .said').innerText(), 'what the handle says');
   await slider.focus();
   await page.keyboard.press('End');
-  const end = await page.locator('#chart-outlook .said').innerText();
+  const end = await until(async () => { const text = await page.locator('#chart-outlook .said').innerText(); return text !== before && text; }, 'another answer');
   assert.notEqual(end, before);
   const rows = place.json('what-if', 'done', '--budget', '300 epochs');
   assert.match(end, /^at 300 epochs/);
@@ -239,6 +240,18 @@ test('note, budget and pause are asked for, and done by the controller', {timeou
   await dialog.getByRole('button', {name: 'change'}).click();
   await page.waitForFunction(() => document.querySelector('dialog .tell').innerText === 'done');
   assert.equal(place.json('status', 'acted').budget.total, 700);
+  const running = place.json('trials', 'acted').find((t) => t.state === 'running').trial;
+  await dialog.getByLabel('Trial', {exact: true}).fill(String(running));
+  await dialog.getByRole('button', {name: 'stop for good'}).click();
+  await page.waitForFunction(() => document.querySelector('dialog .tell').innerText === 'done');
+  await until(() => place.json('show', 'acted', String(running)).state === 'stopped', 'a stopped trial');
+  await page.keyboard.press('Escape');
+  const other = await until(() => place.json('trials', 'acted').find((t) => t.state === 'running'), 'another trial');
+  await go(page, server, '/s/acted/t/' + other.trial);
+  await page.getByRole('button', {name: 'Stop this trial'}).click();
+  await page.getByRole('button', {name: 'Stop it for good?'}).click();
+  await page.waitForFunction(() => /stopped/.test(document.querySelector('[aria-labelledby=h-facts] .state').innerText));
+  await page.click('#actions');
   await dialog.getByRole('button', {name: 'Pause the study'}).click();
   await new Promise((done) => (run.exitCode === null ? run.on('exit', done) : done()));
   assert.equal(run.exitCode, 130);
@@ -277,4 +290,102 @@ test('the report in one file opens offline, asks for nothing and has the same nu
   assert.deepEqual(page.wrong, []);
   assert.deepEqual(asked.filter((url) => !url.startsWith('file://') && !url.startsWith('data:')), []);
   await page.context().close();
+});
+
+test('every page has something to say in every state: new, failing, damaged, unreadable', {timeout: 240000}, async () => {
+  const start = place.start('run', 'fresh.yaml', '-q');
+  place.finished('ruined', {fail: 1});
+  mkdirSync(join(place.dir, 'bad.bapi'));
+  writeFileSync(join(place.dir, 'bad.bapi', 'study.db'), 'no database');
+  cpSync(join(place.dir, 'done.bapi'), join(place.dir, 'copy'), {recursive: true});
+  const broke = spawnSync('python3', ['-c', 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("DELETE FROM event WHERE seq = 20"); db.commit()', join(place.dir, 'copy', 'study.db')], {encoding: 'utf8'});
+  assert.equal(broke.status, 0, broke.stderr);
+  renameSync(join(place.dir, 'copy'), join(place.dir, 'damaged.bapi'));
+  const page = await open(chrome, server.address);
+  await page.getByRole('link', {name: 'fresh', exact: true}).waitFor({timeout: 30000});
+  const list = await until(async () => { const text = await page.locator('main').innerText(); return /bad/.test(text) && /study\.db/.test(text) && text; }, 'the unreadable study');
+  assert.match(list, /unreadable/);
+  for (const [study, expected] of [['fresh', /No report yet/], ['ruined', /failed in a row[\s\S]*End of the log/], ['damaged', /The log is damaged/]]) {
+    await go(page, server, '/s/' + study);
+    await until(async () => expected.test(await page.locator('main').innerText()), study + ' saying ' + expected);
+    for (const part of PAGES.slice(0, 8)) {
+      await go(page, server, '/s/' + study + part);
+      assert.ok((await page.locator('main').innerText()).trim().length > 10, study + part);
+    }
+  }
+  await page.goto(server.base + '#/s/bad');
+  await until(async () => /study\.db/.test(await page.locator('main').innerText()), 'the message of the store');
+  assert.deepEqual(page.wrong, []);
+  start.kill('SIGKILL');
+  await page.context().close();
+});
+
+test('a trial shows the other metrics of its reports', async () => {
+  const page = await open(chrome, server.address);
+  await go(page, server, '/s/done/t/0');
+  await page.waitForFunction(() => /loss of trial 0/.test(document.querySelector('#chart-metric-loss figcaption')?.innerText || ''));
+  await page.locator('#chart-metric-loss').getByRole('button', {name: 'Table: loss'}).click();
+  const reported = place.json('show', 'done', '0').curve;
+  assert.equal(await page.locator('#chart-metric-loss tbody tr').count(), reported.length);
+  await page.context().close();
+});
+
+test('keys in a chart move the reading point, zoom, and show the table; space holds the live view', async () => {
+  const page = await open(chrome, server.address);
+  await go(page, server, '/s/done/budget');
+  await page.waitForFunction(() => document.querySelector('#chart-burndown figcaption').innerText !== '');
+  await page.locator('#chart-burndown .plot').focus();
+  await page.keyboard.press('ArrowRight');
+  await page.waitForFunction(() => document.querySelector('#chart-burndown .reading').innerText !== '');
+  await page.keyboard.press('+');
+  await until(() => /z\.burndown=/.test(page.url()), 'the zoom in the address');
+  await page.keyboard.press('0');
+  await until(() => !/z\.burndown=/.test(page.url()), 'the address without zoom');
+  await page.keyboard.press('t');
+  await page.locator('#chart-burndown .tablebox:not([hidden])').waitFor();
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press(' ');
+  await page.waitForFunction(() => /held/.test(document.querySelector('.live').innerText));
+  await page.context().close();
+});
+
+test('without a controller a pause is not offered; read-only offers nothing', async () => {
+  const watch = await place.serve('--port', '0', '--read-only', '--no-token');
+  const page = await open(chrome, watch.address);
+  await go(page, watch, '/s/done');
+  await page.waitForSelector('#best-value');
+  assert.equal(await page.locator('#actions').count(), 0);
+  const answer = await page.evaluate(() => fetch('api/v1/studies/done/requests', {method: 'POST', headers: {'Content-Type': 'application/json', 'X-Bapi': '1'}, body: '{"action": "note", "text": "x"}'}).then((a) => a.status));
+  assert.equal(answer, 405);
+  await page.context().close();
+  const own = await open(chrome, server.address);
+  await go(own, server, '/s/done');
+  await own.click('#actions');
+  assert.equal(await own.getByRole('button', {name: 'Pause the study'}).count(), 0);
+  await own.context().close();
+});
+
+test('spreadsheets do not take a cell for a formula', async () => {
+  const page = await open(chrome, server.address);
+  await page.getByRole('link', {name: 'done', exact: true}).first().waitFor();
+  const source = readFileSync(new URL('../../src/bapi/dashboard/assets/base.js', import.meta.url), 'utf8');
+  const text = /export function csv[\s\S]*?\n}\n/.exec(source)[0].replace('export ', '');
+  const csv = new Function(text + 'return csv;')();
+  assert.equal(csv(['a'], [['=1+1'], ['+x'], ['-x'], ['@x'], [-1.5], ['a,"b"'], [null]]), 'a\r\n\'=1+1\r\n\'+x\r\n\'-x\r\n\'@x\r\n-1.5\r\n"a,""b"""\r\n\r\n');
+  await page.context().close();
+});
+
+test('eight tabs stay responsive', {timeout: 120000}, async () => {
+  const context = await chrome.newContext();
+  const pages = [];
+  for (let i = 0; i < 8; ++i) {
+    pages.push(await context.newPage());
+    await pages[i].goto(i ? server.base + '#/s/done' : server.address);
+    if (!i) await pages[0].getByRole('link', {name: 'done', exact: true}).first().waitFor();
+    if (!i) await pages[0].goto(server.base + '#/s/done');
+    // A tab in the background is hidden, which a headless browser does not say by itself.
+    if (i) await pages[i - 1].evaluate(() => { Object.defineProperty(document, 'hidden', {value: true, configurable: true}); document.dispatchEvent(new Event('visibilitychange')); });
+    await pages[i].waitForSelector('#best-value', {timeout: 15000});
+  }
+  await context.close();
 });

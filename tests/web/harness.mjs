@@ -96,7 +96,8 @@ export const go = async (page, server, route) => {
 
 export async function until(condition, what, seconds = 30) {
   const end = Date.now() + 1000 * seconds;
-  while (!(await condition())) {
+  for (let found; ;) {
+    if ((found = await condition())) return found;
     if (Date.now() > end) throw new Error('waited too long for ' + what);
     await new Promise((resume) => setTimeout(resume, 50));
   }

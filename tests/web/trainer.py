@@ -20,4 +20,4 @@ for epoch in range(done + 1, int(os.environ["BAPI_MAX_EPOCH"]) + 1):
     with open(state + ".new", "w") as file:
         file.write(str(epoch))
     os.replace(state + ".new", state)
-    print("bapi:", json.dumps({"epoch": epoch, "accuracy": value}), flush=True)
+    print("bapi:", json.dumps({"epoch": epoch, "accuracy": value, "loss": 1 - value}), flush=True)

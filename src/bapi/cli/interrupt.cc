@@ -5,6 +5,7 @@
 #include <array>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 
 #include "bapi/cli/exit_code.h"
 
@@ -19,8 +20,22 @@ constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
 
 void say(const char* text) { [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text)); }
 
+// Seconds of the monotonic clock at which the first signal came. A terminal, a launcher and a shell may each pass on
+// the same Ctrl-C: only one that comes later is a second one.
+std::atomic<double> first_at{0.0};
+static_assert(std::atomic<double>::is_always_lock_free, "set in a signal handler");
+constexpr double kDeliberate = 0.25;  // seconds; a quick double press takes about as long
+
+double now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);  // may be called in a signal handler
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 extern "C" void on_signal(int signal) {
-  if (interrupted.exchange(true) && signal == SIGINT) {
+  if (!interrupted.exchange(true)) {
+    first_at = now();
+  } else if (signal == SIGINT && now() - first_at >= kDeliberate) {
     say(isatty(STDERR_FILENO) == 1 ? "\x1b[?25h\nbapi: killed\n" : "bapi: killed\n");
     _exit(kInterrupted);
   }

@@ -4,8 +4,8 @@
 
 namespace bapi {
 
-// Turns SIGINT, SIGTERM and SIGHUP into a flag while the object lives. A second SIGINT ends the process at once, with
-// the cursor given back to the terminal.
+// Turns SIGINT, SIGTERM and SIGHUP into a flag while the object lives. A second SIGINT that is no echo of the
+// first (it comes a quarter of a second later) ends the process at once, with the cursor given back to the terminal.
 class InterruptFlag {
  public:
   InterruptFlag();

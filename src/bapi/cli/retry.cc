@@ -12,10 +12,27 @@ namespace bapi {
 
 namespace {
 
+bool is_number(const std::string& word) {
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+}
+
 int retry(const std::vector<std::string>& words) {
-  const StudyAndTrial target = study_and_trial(words);
-  require(target.trial.has_value(), "expected the number of a failed trial, for example bapi retry mlp 12");
-  retry_trial(locate_study(target.study), *target.trial, [](const std::string& line) { print(line + "\n"); });
+  std::string study;
+  std::vector<std::int64_t> trials;
+  for (const std::string& word : words) {
+    const StudyAndTrial target = study_and_trial({word});
+    if (is_number(word)) {
+      trials.push_back(*target.trial);
+    } else {
+      require(study.empty(), word + ": expected one study and the numbers of failed trials");
+      study = target.study;
+    }
+  }
+  require(!trials.empty(), "expected the numbers of failed trials, for example bapi retry mlp 12");
+  const auto found = locate_study(study);
+  for (const std::int64_t trial : trials) {
+    retry_trial(found, trial, [](const std::string& line) { print(line + "\n"); });
+  }
   return kDone;
 }
 
@@ -23,18 +40,19 @@ int retry(const std::vector<std::string>& words) {
 
 Command retry_command() {
   return {.name = "retry",
-          .summary = "Give a failed trial another chance",
+          .summary = "Give failed trials another chance",
           .examples =
               "Examples:\n"
               "  bapi retry mlp 12\n"
+              "  bapi retry mlp 3 7 12\n"
               "  bapi resume mlp\n\n"
               "The trial continues from its checkpoint when the study is run next, before anything else is decided.\n"
-              "What its failure cost stays charged. A trial whose process dies after a report is retried once without\n"
-              "being asked for (retries in the study file).\n"
+              "What its failure cost stays charged. Once a trial of the study has reported, a process that dies is\n"
+              "started again by itself, once until its next new epoch (retries in the study file).\n"
               "Exit codes: 0 done, 2 the trial has not failed, 3 the study is being run.",
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto words = std::make_shared<std::vector<std::string>>();
-            arguments.positionals("[STUDY] TRIAL", *words, "Number of the trial; study as elsewhere");
+            arguments.positionals("[STUDY] TRIAL", *words, "Numbers of failed trials; study as elsewhere");
             return [words] { return retry(*words); };
           }};
 }

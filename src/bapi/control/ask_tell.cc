@@ -36,15 +36,25 @@ AskTell::AskTell(Session& session, const Clock& clock)
 }
 
 std::optional<Segment> AskTell::ask() {
+  attend();
   if (ending_.empty()) ending_ = end_due();
   finish_if_idle();
-  if (ended() || !ending_.empty()) return std::nullopt;
+  if (ended() || asked_to_pause_ || !ending_.empty()) return std::nullopt;
   if (decided_.empty()) decide();
   if (decided_.empty()) return std::nullopt;
   const Decided next = decided_.front();
   decided_.pop_front();
   hand_out(next);
   return next.segment;
+}
+
+void AskTell::attend() {
+  if (!requests_) return;
+  const Attended asked = requests_();
+  asked_to_pause_ = asked_to_pause_ || asked.pause;
+  for (const TrialId trial : asked.stopped) {
+    std::erase_if(decided_, [&](const Decided& decided) { return decided.segment.trial == trial; });
+  }
 }
 
 // Asks the policy while a worker is free, until there is something to train.
@@ -124,11 +134,12 @@ Advice AskTell::report(TrialId trial, const EpochResult& result) {
     fail(trial, reading.message, reading.cause);
     return Advice::stop;
   }
-  if (account.last_epoch() >= history().trial(trial).segment->until)
-    unrecorded.emplace_back(SegmentDone{.trial = trial});
+  const std::optional<OpenSegment>& segment = history().trial(trial).segment;  // none if the user has stopped the trial
+  if (segment && account.last_epoch() >= segment->until) unrecorded.emplace_back(SegmentDone{.trial = trial});
   session_.record(unrecorded);
   unrecorded.clear();
   if (!reading.facts.empty() && std::holds_alternative<Measured>(reading.facts.back())) save_model(trial, result);
+  attend();
   failures_before_ = std::min(failures_before_, history().failures_in_a_row());
   // The session leaves out what the budget cannot pay.
   const bool paid = history().trial(trial).curve.last_epoch() == account.last_epoch();
@@ -151,6 +162,7 @@ void AskTell::save_model(TrialId trial, const EpochResult& result) {
 
 Advice AskTell::advise(TrialId trial) {
   if (history().trial(trial).state == TrialState::completed || !ending_.empty()) return end_here(trial);
+  if (asked_to_pause_) return pause_here(trial);
   if (!history().trial(trial).segment && !chosen_again(trial)) {
     const bool over = history().finished() || history().trial(trial).state == TrialState::stopped;
     handed_out_.erase(trial);
@@ -159,6 +171,16 @@ Advice AskTell::advise(TrialId trial) {
   if (next_epoch_fits(history(), history().trial(trial), running())) return Advice::go_on;
   ending_ = kNextEpochDoesNotFit;
   return end_here(trial);
+}
+
+Advice AskTell::pause_here(TrialId trial) {
+  const bool over = history().trial(trial).state == TrialState::stopped;
+  if (history().trial(trial).segment) {
+    interrupt(trial, "paused by the user");
+  } else {
+    handed_out_.erase(trial);
+  }
+  return over ? Advice::stop : Advice::pause;
 }
 
 Advice AskTell::end_here(TrialId trial) {
@@ -193,7 +215,8 @@ void AskTell::charge(TrialId trial, Cost cost) {
 void AskTell::close(TrialId trial, OverheadKind kind, const Event& end) {
   auto& [account, unrecorded] = handed_out(trial);
   for (const Event& fact : account.close(kind, clock_.now())) unrecorded.push_back(fact);
-  unrecorded.push_back(end);
+  // Of a trial that the user has stopped the log has the end already.
+  if (history().trial(trial).state != TrialState::stopped) unrecorded.push_back(end);
   session_.record(unrecorded);
   handed_out_.erase(trial);
 }

@@ -9,6 +9,7 @@
 
 #include "bapi/control/allowance.h"
 #include "bapi/control/process_account.h"
+#include "bapi/control/requests.h"
 #include "bapi/control/session.h"
 
 namespace bapi {
@@ -55,6 +56,10 @@ class AskTell {
   using ModelSaver = std::function<void(TrialId trial, const EpochResult& result)>;
   void keep_models(ModelSaver saver) { save_model_ = std::move(saver); }
 
+  // Takes up what users ask for, before a segment is handed out and after every report.
+  void attend_to(std::function<Attended()> requests) { requests_ = std::move(requests); }
+  bool asked_to_pause() const { return asked_to_pause_; }  // by a user: nothing is handed out any more
+
   TrialId adopt(const OutsideTrial& trial) { return session_.adopt(trial); }
 
   // What a trial that is handed out cost besides its epochs (loading data, a cluster's start), in the budget's unit:
@@ -87,6 +92,7 @@ class AskTell {
   const History& history() const { return session_.history(); }
   HandedOut& handed_out(TrialId trial);
   void hand_out(const Decided& decided);
+  void attend();
   void save_model(TrialId trial, const EpochResult& result);
   void decide();
   void close(TrialId trial, OverheadKind kind, const Event& end);
@@ -94,6 +100,7 @@ class AskTell {
   Reading take(ProcessAccount& account, TrialId trial, const EpochResult& result);
   Advice advise(TrialId trial);
   Advice end_here(TrialId trial);
+  Advice pause_here(TrialId trial);
   bool chosen_again(TrialId trial);
   void interrupt(TrialId trial, const std::string& reason);
   void require_next(TrialId trial, const EpochResult& result) const;
@@ -104,6 +111,8 @@ class AskTell {
   Session& session_;
   const Clock& clock_;
   ModelSaver save_model_;
+  std::function<Attended()> requests_;
+  bool asked_to_pause_ = false;
   std::deque<Decided> decided_;  // to be handed out
   std::map<TrialId, HandedOut> handed_out_;
   std::string ending_;  // why nothing is begun any more, while something is still handed out

@@ -39,9 +39,9 @@ class Court {
 
   bool may_retry(TrialId id) {
     const Trial& trial = history_.trial(id);
-    const bool reported = !trial.curve.empty() || reporters_.contains(id);
-    const bool allowed = trial.segment && trial.retries < history_.spec().retries;
-    return reported && allowed && retried_.insert(id).second;
+    const int since_last_epoch = reporters_.contains(id) ? 0 : trial.retries;
+    const bool allowed = trial.segment && since_last_epoch < history_.spec().retries;
+    return any_report_ && allowed && retried_.insert(id).second;
   }
 
   const History& history_;
@@ -50,6 +50,14 @@ class Court {
   std::set<TrialId> reporters_;  // of this batch
   std::set<TrialId> retried_;    // the same
 };
+
+// The user has stopped a trial while it was trained: the log has its end already, the evaluator has not heard of it.
+bool says_how_a_stopped_trial_ends(const History& history, const Event& fact) {
+  const std::optional<TrialId> trial = trial_of(fact);
+  if (!trial || history.trial(*trial).state != TrialState::stopped) return false;
+  return std::holds_alternative<SegmentDone>(fact) || std::holds_alternative<TrialFailed>(fact) ||
+         std::holds_alternative<Interrupted>(fact);
+}
 
 std::string advice(const StudySpec& spec, const TrialFailed& failure) {
   const std::string again = fmt::format(
@@ -75,6 +83,7 @@ Judgement judge(const History& history, std::span<const Event> facts, const Fail
   Court court(history, rules);
   Judgement judgement;
   for (const Event& fact : facts) {
+    if (says_how_a_stopped_trial_ends(history, fact)) continue;
     if (const auto* report = std::get_if<Measured>(&fact)) court.hear(*report);
     const auto* failure = std::get_if<TrialFailed>(&fact);
     if (!failure) {

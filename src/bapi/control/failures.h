@@ -24,7 +24,8 @@ struct Judgement {
 };
 
 // A TrialFailed among the facts stays one only if the trial is to blame:
-// - a trial whose process died after it had reported is retried as often as the study says (TrialRetried);
+// - a trial whose process died, of a study in which one has reported, is retried as often as the study says between
+//   two new epochs (TrialRetried): a crash that comes by chance costs no trial, however often it comes;
 // - if the program cannot be run, or fails before any trial of the study has reported an epoch, the run ends and the
 //   trial's segment stays open (Interrupted), so that a corrected program continues with it. A value that is not finite
 //   is a result and fails its trial at any time; so does a program whose very name depends on the configuration and

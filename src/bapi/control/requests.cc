@@ -34,7 +34,7 @@ RequestAction action_of(const Json& request) {
   require(action.is_string(), "\"action\" is not a text");
   const auto found = value_named<RequestAction>(action.get<std::string>());
   require(found.has_value(),
-          fmt::format("\"action\" is \"{}\"; expected pause, budget or note",
+          fmt::format("\"action\" is \"{}\"; expected pause, budget, stop_trial or note",
                       visible_line(clipped(action.get<std::string>(), 40))));
   return *found;
 }
@@ -53,6 +53,7 @@ void remove_old_answers(const fs::path& folder) {
 std::string encode(const StudyRequest& request) {
   Json json = {{"action", word(request.action)}};
   if (request.action == RequestAction::budget) json["total"] = request.total;
+  if (request.action == RequestAction::stop_trial) json["trial"] = index(request.trial);
   if (request.action == RequestAction::note) json["text"] = well_formed(request.text);
   return json.dump() + "\n";
 }
@@ -65,6 +66,11 @@ StudyRequest decode_request(std::string_view text) {
     const Json& total = member(json, "total");
     require(total.is_number(), "\"total\" is not a number");
     request.total = total.get<double>();
+  }
+  if (request.action == RequestAction::stop_trial) {
+    const Json& trial = member(json, "trial");
+    require(trial.is_number_integer(), "\"trial\" is not the number of a trial");
+    request.trial = TrialId{trial.get<std::int64_t>()};
   }
   if (request.action == RequestAction::note) {
     const Json& note = member(json, "text");
@@ -85,6 +91,8 @@ std::optional<std::string> objection(const StudyRequest& request, const History&
             "the total {} is less than the {} that are spent already", request.total, history.budget().spent());
       }
       return std::nullopt;
+    case RequestAction::stop_trial:
+      return history.objection(stop_event(request.trial));
     case RequestAction::note:
       if (request.text.empty()) return "the note is empty";
       if (request.text.size() > kLongestNote) return fmt::format("the note is longer than {} bytes", kLongestNote);
@@ -139,19 +147,27 @@ RequestBox::Answer RequestBox::answer(const std::string& id) const {
   return {.standing = letters_.has(id) ? Standing::waiting : Standing::done};
 }
 
-bool take_up(const RequestBox& box, Session& session) {
-  bool pause = false;
+Attended take_up(const RequestBox& box, Session& session) {
+  Attended attended;
   for (const RequestBox::Waiting& waiting : box.waiting()) {
-    std::optional<std::string> refusal =
-        waiting.request ? objection(*waiting.request, session.history()) : std::optional(waiting.trouble);
-    if (!refusal && session.history().finished()) refusal = "the study has ended";
-    if (!refusal) {
+    std::optional<std::string> refusal;
+    if (!waiting.request) {
+      refusal = waiting.trouble;
+    } else if (session.history().finished()) {
+      refusal = "the study has ended";
+    } else {
+      refusal = objection(*waiting.request, session.history());
+    }
+    if (!refusal && waiting.request->action == RequestAction::stop_trial) {
+      session.stop(waiting.request->trial);
+      attended.stopped.push_back(waiting.request->trial);
+    } else if (!refusal) {
       session.record(facts_of(*waiting.request));
-      pause = pause || waiting.request->action == RequestAction::pause;
+      attended.pause = attended.pause || waiting.request->action == RequestAction::pause;
     }
     box.settle(waiting.id, refusal);
   }
-  return pause;
+  return attended;
 }
 
 }  // namespace bapi

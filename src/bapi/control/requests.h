@@ -19,17 +19,21 @@ class Session;
 // up, checks, grants or refuses, and removes. Unlike wishes (store/wish_box.h) they are answered.
 
 enum class RequestAction {
-  pause,   // ends the run as Ctrl-C does
-  budget,  // sets another total
-  note,    // adds a remark to the log
+  pause,       // ends the run as Ctrl-C does
+  budget,      // sets another total
+  stop_trial,  // gives a trial up, running or paused
+  note,        // adds a remark to the log
 };
 template <>
-inline constexpr auto names<RequestAction> = NameTable{
-    Name{RequestAction::pause, "pause"}, Name{RequestAction::budget, "budget"}, Name{RequestAction::note, "note"}};
+inline constexpr auto names<RequestAction> = NameTable{Name{RequestAction::pause, "pause"},
+                                                       Name{RequestAction::budget, "budget"},
+                                                       Name{RequestAction::stop_trial, "stop_trial"},
+                                                       Name{RequestAction::note, "note"}};
 
 struct StudyRequest {
   RequestAction action = RequestAction::note;
   Cost total = 0.0;       // of `budget`
+  TrialId trial{};        // of `stop_trial`
   std::string text = {};  // of `note`
   bool operator==(const StudyRequest&) const = default;
 };
@@ -42,7 +46,7 @@ StudyRequest decode_request(std::string_view text);  // InvalidInput
 // Why a request cannot be granted as the study stands; nullopt if it can.
 std::optional<std::string> objection(const StudyRequest& request, const History& history);
 
-// The facts that a request adds to the log; none for those that are no facts.
+// The facts that a request adds to the log: none for a pause, and none for a stop, which is a decision.
 std::vector<Event> facts_of(const StudyRequest& request);
 
 // The requests of one study.
@@ -81,8 +85,13 @@ inline constexpr auto names<RequestBox::Standing> = NameTable{Name{RequestBox::S
                                                               Name{RequestBox::Standing::done, "done"},
                                                               Name{RequestBox::Standing::refused, "refused"}};
 
-// What the controller does with all that wait: writes what they come to through `session`. Returns whether the run is
-// to be paused.
-bool take_up(const RequestBox& box, Session& session);
+// What a controller has to do besides, once the log says what was granted.
+struct Attended {
+  bool pause = false;                 // the run ends as after Ctrl-C
+  std::vector<TrialId> stopped = {};  // trials that are not to be trained any further
+};
+
+// What the controller does with all that wait: writes what they come to through `session`.
+Attended take_up(const RequestBox& box, Session& session);
 
 }  // namespace bapi

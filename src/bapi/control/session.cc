@@ -12,6 +12,7 @@
 #include "bapi/policy/decision_event.h"
 #include "bapi/study/progress.h"
 #include "bapi/study/replay.h"
+#include "bapi/study/user_request.h"
 #include "bapi/study/wish.h"
 
 namespace bapi {
@@ -264,11 +265,15 @@ TrialId Session::adopt(const OutsideTrial& trial) {
 
 void Session::refuse_unlawful(const Event& decision) const { log_.require_lawful(decision, policy_.name()); }
 
-void Session::decide(const Event& decision) {
+void Session::decide(const Event& decision) { decide(decision, policy_.name()); }
+
+void Session::decide(const Event& decision, std::string_view by) {
   const double now = clock_.calendar();
   if (history().decisions() == 0) started_at_ = now;
-  log_.decide(decision, now, policy_.name());
+  log_.decide(decision, now, by);
 }
+
+void Session::stop(TrialId trial) { decide(stop_event(trial), "the user"); }
 
 void Session::interrupt(const std::string& reason) {
   std::vector<Event> interrupted;

@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -72,6 +73,8 @@ class Session {
   Decision think() const;
   Action decided(const Decision& decision);
 
+  void stop(TrialId trial);  // for good, because the user asks for it; LogicError if it is over
+
   void record(std::span<const Event> facts);  // survives the death of this process when it returns
 
   // A trial that was trained elsewhere: its configuration, its curve (in the user's direction, epochs 1, 2, ...) and
@@ -104,7 +107,8 @@ class Session {
   Segment segment_of(const Trial& trial) const;
   // Asked of what the policy wants, before the budget shortens it: a mistake must not pass for an empty budget.
   void refuse_unlawful(const Event& decision) const;
-  void decide(const Event& decision);
+  void decide(const Event& decision);  // the policy's
+  void decide(const Event& decision, std::string_view by);
   Action wait_or_finish(const std::string& reason);
   Action train(const RepeatStep& step);
 

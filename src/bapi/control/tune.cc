@@ -27,7 +27,7 @@ class Loop {
     if (history().finished()) return {.end = TuneEnd::finished, .reason = history().finish_reason()};
     for (const Segment& segment : session_.open_segments()) evaluator_.start(segment);
     while (true) {
-      if (options_.attend && options_.attend()) asked_to_pause_ = true;
+      attend();
       if (look_for_end()) return end(*due_);
       dispatch();
       if (due_ || passed_while_deciding()) continue;
@@ -42,6 +42,17 @@ class Loop {
 
  private:
   const History& history() const { return session_.history(); }
+
+  // A trial that was stopped ends at once: what it reports meanwhile is the last that is heard of it.
+  void attend() {
+    if (!options_.attend) return;
+    const Attended asked = options_.attend();
+    asked_to_pause_ = asked_to_pause_ || asked.pause;
+    const std::vector<TrialId> live = evaluator_.live();
+    for (const TrialId trial : asked.stopped) {
+      if (std::find(live.begin(), live.end(), trial) != live.end()) evaluator_.release(trial);
+    }
+  }
 
   // Whether the run has to end, and why. What was seen once stays true: the end may cost what was left of the budget.
   bool look_for_end() {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "bapi/control/requests.h"
 #include "bapi/control/session.h"
 
 namespace bapi {
@@ -15,9 +16,9 @@ struct TuneOptions {
   // Called after every change of the history and at least once per `tick` seconds. For progress displays.
   std::function<void(const Session&, const Evaluator&)> observer;
 
-  // Called once per round of the loop and never while the policy thinks, so that it may write to the log. True: running
-  // trials are paused, as if the user had interrupted.
-  std::function<bool()> attend = {};
+  // Called once per round of the loop and never while the policy thinks, so that it may write to the log what users ask
+  // for (control/requests.h).
+  std::function<Attended()> attend = {};
 
   double tick = 0.2;  // seconds
 

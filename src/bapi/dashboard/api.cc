@@ -224,16 +224,10 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
 // What the page asks of a study: left for its controller, which decides. Without one, what may be written is written.
 HttpAnswer Api::take_request(const std::shared_ptr<LiveStudy>& study, const HttpRequest& request) const {
   const StudyRequest asked = study->read([&](const StudyView& view) { return request_of(request.body, view); });
-  const RequestBox box(study->dir().root());
-  if (study->holder()) {
-    return {.status = 202, .body = text_of(Fields{{"request", box.post(asked, clock_.calendar())}}) + "\n"};
-  }
-  if (asked.action != RequestAction::budget && asked.action != RequestAction::note) {
-    return http_error(409, "no controller runs this study", "only budget and note can be changed now");
-  }
-  if (const auto refused = write_request(study->dir(), asked, clock_.calendar())) return http_error(409, *refused);
-  study->follow();
-  return {.status = 202, .body = text_of(Fields{{"request", "0"}}) + "\n"};
+  const RequestOutcome outcome = hand_in(study->dir(), asked, clock_.calendar());
+  if (outcome.standing == RequestBox::Standing::refused) return http_error(409, outcome.reason);
+  if (outcome.standing == RequestBox::Standing::done) study->follow();
+  return {.status = 202, .body = text_of(Fields{{"request", outcome.id.empty() ? "0" : outcome.id}}) + "\n"};
 }
 
 HttpAnswer Api::stream(const HttpRequest& request) {

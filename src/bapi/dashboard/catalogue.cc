@@ -91,6 +91,8 @@ void Catalogue::read_new_ones() {
       unread_.pop_front();
     }
     study->follow();
+    const std::lock_guard lock(mutex_);
+    ++version_;  // lists that named it while it was being read ask again
   }
 }
 

@@ -516,6 +516,7 @@ void ProcessEvaluator::conclude(TrainingProcess& process, const Exit& exit) {
     open_.erase(trial);
   }
   if (by_itself && failed) process.note(crash_text(exit, last));
+  if (process.ending() == Ending::failed || (by_itself && exit.in_order())) remove_unreported(process);
   const auto segment = open_.find(trial);
   if (segment == open_.end()) return;
   segment->second.from = last;  // where the next process begins
@@ -562,6 +563,15 @@ bool ProcessEvaluator::continues_from_snapshot(TrainingProcess& process, const E
                            unreadable_checkpoint_text(exit, process.told_from()),
                            snapshot->label.epoch));
   return true;
+}
+
+// A program whose reports cannot be read, or that makes none, may have saved any number of epochs. Once it is corrected,
+// the trial begins with epoch 1 and must not find them.
+void ProcessEvaluator::remove_unreported(TrainingProcess& process) {
+  if (process.account().last_epoch() > 0) return;
+  if (const std::string trouble = remove_tree(process.dir().checkpoint()); !trouble.empty()) {
+    process.note(fmt::format("its checkpoint could not be removed: {}", trouble));
+  }
 }
 
 bool ProcessEvaluator::begins_anew(TrainingProcess& process, const Exit& exit) {

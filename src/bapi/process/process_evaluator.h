@@ -99,6 +99,7 @@ class ProcessEvaluator : public Evaluator {
   void conclude(TrainingProcess& process, const Exit& exit);
   bool had_nothing_to_train(const Segment& segment, Epoch last) const;
   bool continues_from_snapshot(TrainingProcess& process, const Exit& exit);
+  void remove_unreported(TrainingProcess& process);
   bool begins_anew(TrainingProcess& process, const Exit& exit);
   Event early_end(const TrainingProcess& process, const Exit& exit, Epoch last) const;
   void note_gap(TrainingProcess& process, Epoch before);

@@ -235,6 +235,8 @@ std::string rule_label(const Reason& why) {
       return "unfinished";
     case Rule::enqueued:
       return "asked for";
+    case Rule::asked_for_by_user:
+      return "by the user";
     case Rule::repeat:
       return why.repeat ? fmt::format("repeat of trial {}", index(why.repeat->of)) : "repeat";
     case Rule::uniform_draw:
@@ -426,6 +428,8 @@ std::string rule_text(const Reason& why) {
       return "best of the short trials";
     case Rule::enqueued:
       return why.wish ? "asked for by " + why.wish->by : "asked for";
+    case Rule::asked_for_by_user:
+      return "asked for by the user";
     case Rule::repeat:
       if (!why.repeat) return "repeat";
       return fmt::format("repeat {} of {} of trial {}", why.repeat->number, why.repeat->total, index(why.repeat->of));

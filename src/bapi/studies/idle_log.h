@@ -19,8 +19,10 @@ class IdleLog {
   const StudySpec& spec() const { return history().spec(); }
   const History& history() const { return log_.history(); }
 
-  // Adds facts after everything that was read. Throws StoreError; LogicError if they cannot follow.
+  // Adds facts, or a decision of the user, after everything that was read. Throws StoreError; LogicError if they cannot
+  // follow.
   void append(std::span<const Event> facts, double now) { log_.record_for_good(facts, now); }
+  void decide(const Event& decision, double now) { log_.decide(decision, now, "the user"); }
 
  private:
   StudyLock lock_;

@@ -8,8 +8,18 @@
 
 namespace bapi {
 
-// Writes a budget or a note to the log of a study that no controller runs, under its lock. Returns why it is refused,
-// if it is. Throws StoreError, also if a controller is at work.
-std::optional<std::string> write_request(const StudyDir& dir, const StudyRequest& request, double now);
+// What became of a request.
+struct RequestOutcome {
+  RequestBox::Standing standing = RequestBox::Standing::done;
+  std::string id = {};      // of one that waits for the controller
+  std::string reason = {};  // why it was refused
+};
+
+// Leaves a request for the controller that runs the study. Without one, what may be written to the log is written,
+// under the study's lock, and a pause is refused. Throws InvalidInput or StoreError.
+RequestOutcome hand_in(const StudyDir& dir, const StudyRequest& request, double now);
+
+// Waits until the controller has settled a request, for `seconds` at most.
+RequestOutcome wait_for_answer(const StudyDir& dir, RequestOutcome outcome, double seconds);
 
 }  // namespace bapi

@@ -209,6 +209,7 @@ void History::measure(const Measured& fact) {
   const Measurement& m = fact.measurement;
   trial.curve.append({.epoch = m.epoch, .value = oriented(m.value, spec_.metric.goal), .cost = m.cost});
   if (fact.others) trial.others[m.epoch] = *fact.others;
+  trial.retries = 0;
   charge(trial, m.cost);
   failures_in_a_row_ = 0;
   training_cost_ += m.cost;

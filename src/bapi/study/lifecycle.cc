@@ -24,6 +24,12 @@ Objection not_resumable(const TrialStage& trial, std::string_view done) {
   return fmt::format("it is {}; only a paused trial can be {}", to_string(trial.state), done);
 }
 
+// A policy stops what is paused; users also stop what is being trained, which closes its segment.
+Objection bad_stop(const TrialStage& trial, const Reason& why) {
+  if (trial.until && why.rule == Rule::asked_for_by_user) return std::nullopt;
+  return not_resumable(trial, "stopped");
+}
+
 Objection bad_segment(const TrialStage& trial, Epoch until, Epoch max_epoch) {
   if (until > trial.last_epoch && until <= max_epoch) return std::nullopt;
   return fmt::format("a segment to epoch {} cannot follow epoch {} of {}", until, trial.last_epoch, max_epoch);
@@ -115,7 +121,7 @@ std::optional<std::string> TrialStage::objection(const Event& event, Epoch max_e
                             const Objection waiting = not_resumable(*this, "resumed");
                             return waiting ? waiting : bad_segment(*this, e.until, max_epoch);
                           },
-                          [&](const TrialStopped&) { return not_resumable(*this, "stopped"); },
+                          [&](const TrialStopped& e) { return bad_stop(*this, e.why); },
                           [&](const Measured& e) { return bad_measurement(*this, e.measurement, max_epoch); },
                           [&](const SegmentDone&) { return not_done(*this); },
                           [&](const ProgramEnded&) {

@@ -14,7 +14,7 @@ enum class TrialState {
   interrupted,  // has an open segment that waits to be continued, before anything else is decided
   paused,       // between segments: may be resumed or stopped; checkpoint kept
   completed,    // trained to the last epoch, or its program ended by itself: nothing more to come
-  stopped,      // the policy gave it up for good
+  stopped,      // given up for good, by the policy or the user
   failed,       // crashed, diverged, never reported: nothing more to come
 };
 

@@ -49,6 +49,7 @@ enum class Rule {
   // of every policy
   enqueued,
   repeat,
+  asked_for_by_user,  // to be stopped
 };
 
 template <>
@@ -82,6 +83,7 @@ inline constexpr auto names<Rule> = NameTable{
     Name{Rule::best_of_short_trials, "best-of-short-trials"},
     Name{Rule::enqueued, "enqueued"},
     Name{Rule::repeat, "repeat"},
+    Name{Rule::asked_for_by_user, "asked-for-by-user"},
 };
 
 // What the trial was expected to reach.

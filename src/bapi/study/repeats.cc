@@ -9,9 +9,10 @@
 namespace bapi {
 namespace {
 
-// A repeat that was broken off says nothing yet; one that failed never will.
+// A repeat that was broken off says nothing yet; one that failed, or that the user has stopped, never will.
 bool counts(const Trial& repeat) {
-  return !repeat.segment && !repeat.curve.empty() && repeat.state != TrialState::failed;
+  return !repeat.segment && !repeat.curve.empty() && repeat.state != TrialState::failed &&
+         repeat.state != TrialState::stopped;
 }
 
 std::vector<const Trial*> repeats_of(const History& history, TrialId first) {

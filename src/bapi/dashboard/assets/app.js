@@ -1,6 +1,6 @@
 // The frame: where one is, live data, keys, theme, actions.
 import {el, fill, shown, clock, plural, num, cost, state, copyButton} from './base.js';
-import {know, now, get, post, logIn, loadStudies, loadStudy, loadParts, follow, unfollow, following, takeStatus, takeEvents, place, param, setParam, pins, selected, complaint, FILE} from './data.js';
+import {know, now, ask, post, logIn, loadStudies, loadStudy, loadParts, follow, unfollow, following, takeStatus, takeEvents, place, param, setParam, pins, selected, complaint, FILE} from './data.js';
 import {readColours} from './chart.js';
 import {whenPicked, budgetText} from './charts.js';
 import {stateLine, overview, curvesPage, trialsPage, planPage, budgetPage, decisionsPage, paramsPage, modelPage, trialPage, studiesPage, comparePage, trialLink} from './views.js';
@@ -194,26 +194,12 @@ function dialog(title, ...body) {
   return box;
 }
 
-async function ask(request, tell) {
-  const base = 'studies/' + encodeURIComponent(know.id) + '/requests';
-  fill(tell, 'asked for; waiting for the controller');
-  try {
-    const {request: id} = await post(base, request);
-    for (let i = 0; i < 100; ++i) {
-      const record = await get(base + '/' + id);
-      if (record.state === 'done') return fill(tell, 'done');
-      if (record.state === 'refused') return fill(tell, el('span', {class: 'bad'}, 'refused: ' + record.reason));
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-    fill(tell, 'still waiting: the controller is busy, and will take it up');
-  } catch (error) { fill(tell, complaint(error)); }
-}
-
 function actionsDialog() {
-  const tell = el('p', {role: 'status', class: 'tell'}), total = el('input', {type: 'text', id: 'new-total', size: '12', value: know.study.spec.unit === 's' ? Math.round(know.study.budget.total) + 's' : num(know.study.budget.total) + ' ' + know.study.spec.unit}), note = el('input', {type: 'text', id: 'new-note', maxlength: '1000'});
+  const tell = el('p', {role: 'status', class: 'tell'}), total = el('input', {type: 'text', id: 'new-total', size: '12', value: know.study.spec.unit === 's' ? Math.round(know.study.budget.total) + 's' : num(know.study.budget.total) + ' ' + know.study.spec.unit}), note = el('input', {type: 'text', id: 'new-note', maxlength: '1000'}), trial = el('input', {type: 'text', inputmode: 'numeric', id: 'stop-trial', size: '6', value: String((where && where.trial) ?? selected() ?? '')});
   const running = know.study.state === 'running';
-  dialog('Actions', el('p', {}, running ? 'The controller takes requests up at once, checks them and writes them to the log.' : 'No controller runs this study: budget and note are written at once.'),
+  dialog('Actions', el('p', {}, running ? 'The controller takes requests up at once, checks them and writes them to the log.' : 'No controller runs this study: budget, stop and note are written at once.'),
       el('form', {class: 'row', onsubmit: (e) => { e.preventDefault(); ask({action: 'budget', total: total.value}, tell); }}, el('label', {for: 'new-total'}, 'Total budget '), total, ' ', el('button', {}, 'change')),
+      el('form', {class: 'row', onsubmit: (e) => { e.preventDefault(); if (/^\d+$/.test(trial.value.trim())) ask({action: 'stop_trial', trial: Number(trial.value)}, tell); else fill(tell, 'Give the number of a trial.'); }}, el('label', {for: 'stop-trial'}, 'Trial '), trial, ' ', el('button', {}, 'stop for good')),
       el('form', {class: 'row', onsubmit: (e) => { e.preventDefault(); ask({action: 'note', text: note.value}, tell); }}, el('label', {for: 'new-note'}, 'Note '), note, ' ', el('button', {}, 'add')),
       running ? el('p', {}, el('button', {type: 'button', onclick: () => ask({action: 'pause'}, tell)}, 'Pause the study'), ' ends as Ctrl-C does: running trials keep their checkpoints.') : know.study.command ? el('p', {}, 'To continue: ', el('code', {}, know.study.command), ' ', copyButton(know.study.command, 'Copy the command')) : null, tell);
 }

@@ -1,6 +1,6 @@
 // What the page knows: answers of the server, or of the data inside a one-file report, and the stream that keeps them
 // up to date.
-import {el, shown} from './base.js';
+import {el, fill, shown} from './base.js';
 
 const inside = document.getElementById('data');
 export const FILE = inside ? JSON.parse(inside.textContent) : null;
@@ -47,6 +47,22 @@ export async function post(path, body) {
   const record = await answer.json().catch(() => ({error: {message: 'the server gave no answer'}}));
   if (!answer.ok) throw new Refused(answer.status, record.error.message, record.error.hint);
   return record;
+}
+
+// A request to the controller, which decides; `tell` shows what becomes of it.
+export async function ask(request, tell) {
+  const base = 'studies/' + encodeURIComponent(know.id) + '/requests';
+  fill(tell, 'asked for; waiting for the controller');
+  try {
+    const {request: id} = await post(base, request);
+    for (let i = 0; i < 100; ++i) {
+      const record = await get(base + '/' + id);
+      if (record.state === 'done') return fill(tell, 'done');
+      if (record.state === 'refused') return fill(tell, el('span', {class: 'bad'}, 'refused: ' + record.reason));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    fill(tell, 'still waiting: the controller is busy, and will take it up');
+  } catch (error) { fill(tell, complaint(error)); }
 }
 
 // The token stands in the fragment of the printed address, and becomes a cookie.
@@ -136,7 +152,6 @@ export function follow(cursors, heard) {
   listeners = heard;
   unfollow();
   if (FILE) return;
-  if (!cursors.length) return setLive('live');
   source = new EventSource('api/v1/stream?' + cursors.map(([id, seq]) => 'at=' + encodeURIComponent(id + ':' + seq)).join('&'));
   source.onopen = () => setLive('live');
   source.onerror = () => {

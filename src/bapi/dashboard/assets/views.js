@@ -1,6 +1,6 @@
 // The pages. Each is {title, parts, node, update}: `parts` is what it needs, `update` shows what is known by now.
 import {el, fill, num, cost, costShort, plural, percent, clock, ago, duration, state, spark, table, value, configText, copyButton, ansi, bytes, better, shown, cut, csv, save} from './base.js';
-import {know, now, get, param, setParam, pins, selected, place, complaint, FILE} from './data.js';
+import {know, now, get, ask, param, setParam, pins, selected, place, complaint, FILE} from './data.js';
 import {unit, burndown, outlook, curves, planCosts, planValues, calibrationChart, errorsChart, costValue, certificate, timeline, parameter, parallel, compareChart, chanceOver, accruing, KIND_COLOUR, KIND_WORDS, budgetText} from './charts.js';
 import {Chart, STATE_COLOUR} from './chart.js';
 
@@ -20,13 +20,26 @@ function card(title, body, id) { return el('section', {class: 'card', 'aria-labe
 // ---- The state line: alive? anything wrong?
 
 export function stateLine() {
-  const node = el('div', {class: 'stateline'});
+  const line = el('div', {class: 'stateline'}), ruin = el('div', {}), node = el('div', {}, line, ruin);
+  let shownFailure = null;
+  // Many in a row have the same cause: the end of the last one's log.
+  const showFailure = async (s) => {
+    const many = !FILE && s.failures_in_a_row >= 10, key = many ? s.trials.failed : null;
+    if (key === shownFailure) return;
+    shownFailure = key;
+    if (!many) return fill(ruin);
+    try {
+      const base = 'studies/' + encodeURIComponent(know.id) + '/trials', last = (await get(base + '?state=failed&sort=-trial&limit=1')).trials[0], log = await get(base + '/' + last.trial + '/log?bytes=4096');
+      fill(ruin, el('section', {class: 'card'}, el('h2', {}, 'End of the log of trial ' + last.trial), el('pre', {class: 'log', tabindex: '0', role: 'region', 'aria-label': 'End of the log of the last failed trial'}, ansi(log.text))));
+    } catch (error) { fill(ruin, complaint(error)); }
+  };
   const update = () => {
     const s = know.study;
     if (!s) return;
     const t = s.trials, total = Object.values(t).reduce((a, b) => a + b, 0);
     const counts = Object.entries(t).filter(([, n]) => n).map(([name, n]) => name === 'failed' ? el('strong', {class: 'bad'}, n + ' failed') : n + ' ' + name).flatMap((c, i) => (i ? [', ', c] : [c]));
-    slot(node, [s.state, s.policy, s.workers, t, s.changed, s.damage, s.finish_reason, Math.floor(now() / (now() - s.changed < 60 ? 1 : 15)), s.failures_in_a_row, s.error], () => [
+    showFailure(s);
+    slot(line, [s.state, s.policy, s.workers, t, s.changed, s.damage, s.finish_reason, Math.floor(now() / (now() - s.changed < 60 ? 1 : 15)), s.failures_in_a_row, s.error], () => [
       state(s.state), ' \u00b7 ', s.policy, ' \u00b7 ', s.state === 'running' ? s.workers.busy + ' of ' + plural(s.workers.of, 'worker') + ' busy \u00b7 ' : '', plural(total, 'trial'), total ? ': ' : '', counts,
       s.changed ? ' \u00b7 last event ' + (FILE ? 'at ' + new Date(s.changed * 1000).toLocaleString() : ago(Math.max(0, now() - s.changed))) : '',
       s.damage ? el('p', {class: 'bad'}, 'The log is damaged: ' + s.damage + '. Shown is the study before that.') : null,
@@ -270,8 +283,38 @@ export function decisionsPage() {
 
 // ---- A trial
 
+// The other metrics of a trial's reports: a small chart each.
+function metricCharts(n, reports) {
+  const charts = new Map(), node = el('div', {class: 'cards'});
+  return {node, update: () => {
+    const names = [...new Set(reports().flatMap((p) => Object.keys(p.metrics || {})))].slice(0, 12);
+    for (const name of names.filter((m) => !charts.has(m))) {
+      const chart = new Chart('metric-' + name, name, () => {
+        const points = reports().filter((p) => p.metrics && typeof p.metrics[name] === 'number'), xs = points.map((p) => p.epoch), ys = points.map((p) => p.metrics[name]);
+        if (!points.length) return {empty: 'No value yet.'};
+        return {x: {label: 'epoch', low: 0}, y: {label: name}, marks: [{type: 'line', xs, ys, colour: 'blue'}, {type: 'dots', xs, ys, colour: 'blue', size: 2}], sample: ys, points: points.map((p, i) => ({x: xs[i], y: ys[i], label: 'epoch ' + p.epoch + ': ' + num(ys[i])})),
+                caption: name + ' of trial ' + n + ': ' + num(ys[0]) + ' at epoch ' + xs[0] + ', ' + num(ys.at(-1)) + ' at epoch ' + xs.at(-1) + '.', table: {head: ['epoch', name], rows: points.map((p, i) => [xs[i], ys[i]])}};
+      }, {logAxis: 'y', small: true});
+      charts.set(name, chart);
+      node.append(el('section', {class: 'card'}, chart.node));
+    }
+    charts.forEach((chart) => chart.update());
+  }};
+}
+
+// Asks twice: a trial that was stopped is never resumed.
+function stopButton(n) {
+  const tell = el('span', {role: 'status', class: 'tell'});
+  const button = el('button', {type: 'button', class: 'stop', onclick: () => {
+    if (button.sure) { ask({action: 'stop_trial', trial: n}, tell); button.hidden = true; return; }
+    button.sure = true;
+    fill(button, 'Stop it for good?');
+  }}, 'Stop this trial');
+  return el('p', {}, button, ' ', tell);
+}
+
 export function trialPage(n) {
-  const facts = el('div', {}), story = el('div', {class: 'feed'}), money = el('div', {}), files = el('div', {}), log = el('pre', {class: 'log', tabindex: '0', role: 'region', 'aria-label': 'Text of the log'}), old = el('div', {class: 'filters'});
+  const facts = el('div', {}), stop = el('div', {}), story = el('div', {class: 'feed'}), money = el('div', {}), files = el('div', {}), log = el('pre', {class: 'log', tabindex: '0', role: 'region', 'aria-label': 'Text of the log'}), old = el('div', {class: 'filters'});
   const part = 'trials/' + n;
   let followLog = true, asked = 0, size = -1;
   log.addEventListener('scroll', () => { followLog = log.scrollTop + log.clientHeight >= log.scrollHeight - 8; });
@@ -301,7 +344,8 @@ export function trialPage(n) {
             caption: know.study.spec.metric + ' ' + num(ys[0]) + ' at epoch ' + xs[0] + ', best ' + num(t.best) + ' at epoch ' + t.best_epoch + '.' + (f ? ' At the last epoch ' + num(f.final) + ' is expected (80 %: ' + num(f.low) + ' to ' + num(f.high) + '); the chance to become the best is ' + percent(f.chance_of_best) + '.' : ''),
             table: {head: ['epoch', know.study.spec.metric, 'cost'], rows: t.curve.map((p) => [p.epoch, p.value, p.cost])}};
   }, {logAxis: 'y'});
-  return {title: 'Trial ' + n, parts: [part, '?forecast?trials=' + n], node: el('div', {}, el('div', {class: 'cards'}, card('Trial ' + n, facts, 'h-facts'), el('section', {class: 'card'}, chart.node)), el('div', {class: 'cards'}, card('Decisions', story, 'h-story'), card('What it cost', money, 'h-money')), card('End of the log', [log], 'h-log'), card('Checkpoint', files, 'h-files')), update: () => {
+  const metrics = metricCharts(n, () => (know.answers[part] ? know.answers[part].curve : []));
+  return {title: 'Trial ' + n, parts: [part, '?forecast?trials=' + n], node: el('div', {}, el('div', {class: 'cards'}, card('Trial ' + n, [facts, stop], 'h-facts'), el('section', {class: 'card'}, chart.node)), metrics.node, el('div', {class: 'cards'}, card('Decisions', story, 'h-story'), card('What it cost', money, 'h-money')), card('End of the log', [log], 'h-log'), card('Checkpoint', files, 'h-files')), update: () => {
     const t = know.answers[part], error = know.answers[part + '!'];
     if (!t) return error ? fill(facts, complaint(error)) : undefined;
     const best = know.study.best, own = best && best.trial === n;
@@ -310,7 +354,10 @@ export function trialPage(n) {
       t.best === null ? el('p', {class: 'wait'}, 'No report yet.') : el('p', {class: 'big'}, know.study.spec.metric + ' ', el('strong', {title: String(t.best)}, num(t.best)), el('small', {}, ' at epoch ' + t.best_epoch)),
       t.failure ? el('p', {class: 'bad'}, 'Failed: ' + t.failure) : null,
       table(['parameter', 'value', ...(own || !best ? [] : ['best trial'])], Object.entries(t.config).map(([k, v]) => [k, el('span', {title: String(v)}, cut(value(v), 200)), ...(own || !best ? [] : [best.config[k] === v ? 'the same' : el('strong', {}, value(best.config[k]))])]))]);
+    const open = ['running', 'paused', 'interrupted'].includes(t.state) && !FILE && !know.readOnly && know.study.state !== 'finished';
+    slot(stop, [open], () => (open ? stopButton(n) : []));
     chart.update();
+    metrics.update();
     slot(story, t.decisions.map((d) => [d.seq, d.came_true]), () => t.decisions.map((d) => decisionItem(d, false)));
     slot(money, t.spending, () => [el('p', {}, cost(t.spent, unit()) + ', ' + cost(t.overhead, unit()) + ' of it overhead'), table(['kind', 'spent (' + unit() + ')'], Object.entries(t.spending).filter(([, v]) => v > 0).map(([k, v]) => [KIND_WORDS[k], v]))]);
     slot(files, t.files, () => t.files.length ? table(['file', 'size'], t.files.map((f) => [f.name, bytes(f.bytes)])) : el('p', {class: 'wait'}, 'Nothing has been saved.'));

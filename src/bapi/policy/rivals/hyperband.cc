@@ -136,7 +136,7 @@ Hyperband::Answer Hyperband::next_in_bracket(const History& history, const Entri
     }
     members.insert(members.end(), promoted.begin(), promoted.end());
     const bool complete = std::all_of(members.begin(), members.end(), [&](const Trial* t) {
-      return t->state == TrialState::failed || has_reached(*t, rung.epoch);
+      return t->state == TrialState::failed || t->state == TrialState::stopped || has_reached(*t, rung.epoch);
     });
     if (!complete) return {Answer::Kind::stragglers};
     if (r + 1 == std::ssize(bracket)) break;

@@ -1,0 +1,31 @@
+#include "bapi/cli/user_request.h"
+
+#include <fmt/format.h>
+
+#include "bapi/base/clock.h"
+#include "bapi/base/error.h"
+#include "bapi/cli/exit_code.h"
+#include "bapi/cli/listing.h"
+#include "bapi/studies/study_view.h"
+#include "bapi/studies/write_request.h"
+
+namespace bapi {
+namespace {
+
+// A controller looks five times a second; one that is a Python program, at its next report.
+constexpr double kLongestWait = 5.0;  // seconds
+
+}  // namespace
+
+int ask_of_study(const std::string& study, const StudyRequest& request, const std::string& done) {
+  using Standing = RequestBox::Standing;
+  const StudyDir dir = locate_study(study);
+  const RequestOutcome outcome = wait_for_answer(dir, hand_in(dir, request, SystemClock().calendar()), kLongestWait);
+  require(outcome.standing != Standing::refused, fmt::format("{}: {}", shown_path(dir.root()), outcome.reason));
+  print(outcome.standing == Standing::done
+            ? done + "\n"
+            : "the study takes the request up at its next report; bapi explain and bapi status show when it has\n");
+  return kDone;
+}
+
+}  // namespace bapi
