@@ -3,7 +3,7 @@
 # suite on any other include.
 function(bapi_module name)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*/*.cc)
   target_sources(${BAPI_PART} PRIVATE ${sources})
   bapi_unity_groups(${name} ${sources})
 endfunction()

@@ -3,7 +3,8 @@
 
 The table is the bapi_module(name DEPENDS ...) lines of src/bapi/CMakeLists.txt. Fails on an include that is not in the
 table, on an arrow of the table that no include uses, on a word that numerics must not contain, on an outside library
-seen outside its place, and on a file of python/core that includes the program.
+seen outside its place, on a file of python/core that includes the program, and on a write to a log that goes past
+store/log_writer.h.
 Source files without a test of the same name are listed as warnings.
 """
 
@@ -30,6 +31,9 @@ LIBRARIES = {
     "CLI11": ("CLI/", ["cli/"]),
     "cpp-httplib": ("httplib.h", ["cli/http_server.cc"]),
 }
+
+# What a call of Store::append or Store::append_decision cannot do without.
+WRITES_TO_A_LOG = re.compile(r"\bDurability\b|\bappend_decision\b")
 
 
 def read_layers(table):
@@ -78,6 +82,16 @@ def check_library(path, header):
     return None
 
 
+def check_gate(path, text):
+    """Only what can follow may enter a log: everything that writes does so through the one class that asks."""
+    if path.parts[0] == "store":
+        return
+    for number, line in enumerate(text.splitlines(), start=1):
+        found = WRITES_TO_A_LOG.search(line)
+        if found:
+            yield f"{path}:{number}: '{found.group()}' belongs to store/: write through store/log_writer.h"
+
+
 def check_words(path, text):
     if path.parts[0] not in NUMERICS:
         return
@@ -97,6 +111,7 @@ def check_file(path, text, layers):
         if complaint:
             yield f"{path}:{number}: {complaint}"
     yield from check_words(path, text)
+    yield from check_gate(path, text)
 
 
 def check_python(root, layers):
@@ -119,7 +134,7 @@ def check_arrows(layers, used):
 def untested(root, sources):
     for path in sources:
         if path.suffix == ".cc" and path.parts[0] != TOP:
-            test = root / "tests" / path.parent / f"{path.stem}_test.cc"
+            test = root / "tests" / path.parts[0] / f"{path.stem}_test.cc"
             if not test.exists():
                 yield path
 

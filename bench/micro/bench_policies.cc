@@ -6,11 +6,11 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/match.h"
-#include "bapi/policy/bohb.h"
 #include "bapi/policy/decision_event.h"
-#include "bapi/policy/full_runs.h"
 #include "bapi/policy/models.h"
 #include "bapi/policy/registry.h"
+#include "bapi/policy/rivals/bohb.h"
+#include "bapi/policy/rivals/full_runs.h"
 #include "report.h"
 #include "synthetic.h"
 #include "timing.h"

@@ -119,7 +119,7 @@ _STUDY_KEYS = {"tries": "try", "warm_start": "from"}
 
 @dataclass(frozen=True)
 class StudyOptions:
-    """The arguments that `bapi.tune` and `bapi.Study` share; `bapi.tune` says what each means."""
+    """The arguments that `bapi.tune` and `bapi.Study` share, with their defaults; `bapi.tune` says what each means."""
 
     space: Space
     budget: Budget
@@ -277,16 +277,16 @@ class Study:
         storage: Optional[Path] = None,
         goal: Optional[str] = None,
         direction: Optional[str] = None,
-        metric: Union[str, Mapping[str, Any]] = "value",
+        metric: Union[str, Mapping[str, Any]] = StudyOptions.metric,
         workers: Optional[int] = None,
-        policy: str = "bapi",
+        policy: str = StudyOptions.policy,
         policy_options: Optional[Mapping[str, Any]] = None,
-        seed: int = 0,
+        seed: int = StudyOptions.seed,
         deadline: Optional[Budget] = None,
-        min_epochs: int = 1,
-        checkpoints: Union[bool, Mapping[str, Any]] = True,
-        max_failures: int = 10,
-        grace: Budget = 2.0,
+        min_epochs: int = StudyOptions.min_epochs,
+        checkpoints: Union[bool, Mapping[str, Any]] = StudyOptions.checkpoints,
+        max_failures: int = StudyOptions.max_failures,
+        grace: Budget = StudyOptions.grace,
         **more: Any,
     ) -> None:
         options = StudyOptions.among(locals())

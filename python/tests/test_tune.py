@@ -1,5 +1,6 @@
 """bapi.tune: in this process and in workers, interrupted, killed and resumed."""
 
+import inspect
 import json
 import os
 import signal
@@ -499,3 +500,13 @@ if __name__ == "__main__":
 def test_workers_continue_where_their_checkpoint_is(tmp_path, run_script):
     """Trials that lost theirs to the rule about what is kept begin anew when a larger budget takes them up again."""
     assert "failed 0" in run_script(CLEANED)
+
+
+def test_tune_and_study_have_the_same_defaults():
+    def defaults(function):
+        return {name: p.default for name, p in inspect.signature(function).parameters.items()}
+
+    of_tune, of_study = defaults(bapi.tune), defaults(bapi.Study.__init__)
+    shared = of_tune.keys() & of_study.keys()
+    assert len(shared) > 15
+    assert {name: of_tune[name] for name in shared} == {name: of_study[name] for name in shared}

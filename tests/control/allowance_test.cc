@@ -63,8 +63,8 @@ TEST(Allowance, RoundingOfSumsTakesNoEpochAwayAtAnyScale) {
     const StudySpec spec = spec_in(Meter::reported, 1.0 * scale);
     const History history = study_of(spec, {std::vector<Cost>(9, 0.1 * scale)});
     EXPECT_EQ(payable_until(history, &history.trial(TrialId{0}), 10), 10) << scale;
-    EXPECT_TRUE(can_pay(history, 0.1 * scale)) << scale;
-    EXPECT_FALSE(can_pay(history, 0.1001 * scale)) << scale << ": a slack is a share of the total, not an amount";
+    EXPECT_TRUE(history.budget().pays(0.1 * scale)) << scale;
+    EXPECT_FALSE(history.budget().pays(0.1001 * scale)) << scale << ": a slack is a share of the total, not an amount";
   }
 }
 

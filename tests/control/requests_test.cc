@@ -38,7 +38,7 @@ TEST_F(Requests, AreDoneOrRefusedOnceTheyAreSettled) {
   const RequestBox box(dir_);
   const std::string first = box.post({.action = RequestAction::pause}, 1.0);
   const std::string second = box.post({.action = RequestAction::pause}, 2.0);
-  EXPECT_TRUE(RequestBox::is_id(first));
+  EXPECT_TRUE(Mailbox::is_id(first));
   EXPECT_EQ(box.answer(first).standing, RequestBox::Standing::waiting);
   box.settle(first, std::nullopt);
   box.settle(second, "no");
@@ -88,7 +88,7 @@ TEST_F(Requests, AreObjectedToWhereTheyCannotBeGranted) {
 }
 
 TEST_F(Requests, NamesAreNeverPaths) {
-  for (const char* text : {"", "..", "a/b", "x", ".json", "A"}) EXPECT_FALSE(RequestBox::is_id(text)) << text;
+  for (const char* text : {"", "..", "a/b", "x", ".json", "A"}) EXPECT_FALSE(Mailbox::is_id(text)) << text;
 }
 
 }  // namespace

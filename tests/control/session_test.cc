@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "bapi/base/error.h"
-#include "bapi/policy/random_search.h"
+#include "bapi/policy/rivals/random_search.h"
 #include "bapi/store/memory_store.h"
 #include "tests/support/temp_dir.h"
 
@@ -98,6 +98,16 @@ TEST_F(SessionTest, ReopenedSessionContinuesOpenSegmentsFromTheLastRecordedEpoch
   EXPECT_EQ(again.history().decisions(), 1);
 }
 
+TEST_F(SessionTest, TheDeadlineCountsFromTheFirstDecisionWhateverWasWrittenBefore) {
+  Session& session = open(spec_of(Meter::epochs, 100.0));
+  session.enqueue({{0.5}}, "somebody");
+  clock_.advance(50.0);
+  session.ask();
+  EXPECT_EQ(session.started_at(), 150.0);
+  clock_.advance(50.0);
+  EXPECT_EQ(reopen().started_at(), 150.0);
+}
+
 // ---- Configurations that were asked for.
 
 StudySpec two_parameters() {
@@ -152,7 +162,7 @@ TEST_F(SessionTest, RequestsAreTakenBeforeTheNextDecisionAndOnce) {
   const StudyDir dir(scratch.path() / "s.bapi");
   Session& session = open(two_parameters());
   session.serve(dir);
-  Inbox(dir).put({.wish = {{0.375, Value{}}}, .by = "bapi add"}, 1.0);
+  WishBox(dir).put({.wish = {{0.375, Value{}}}, .by = "bapi add"}, 1.0);
   EXPECT_EQ(std::get<Segment>(session.ask()).config.values[0], Value{0.375});
   Session& again = reopen();
   again.serve(dir);
@@ -166,7 +176,7 @@ TEST_F(SessionTest, ARequestThatDoesNotFitIsLeftOut) {
   const StudyDir dir(scratch.path() / "s.bapi");
   Session& session = open(two_parameters());
   session.serve(dir);
-  Inbox(dir).put({.wish = {{7.0, Value{}}}, .by = "bapi add"}, 1.0);
+  WishBox(dir).put({.wish = {{7.0, Value{}}}, .by = "bapi add"}, 1.0);
   EXPECT_NO_THROW(session.ask());
   EXPECT_TRUE(session.history().wishes().empty());
   EXPECT_THROW(session.enqueue({{7.0, Value{}}}, "Python"), InvalidInput);

@@ -52,6 +52,13 @@ class CheckLayers(unittest.TestCase):
     def test_include_missing_from_the_table_is_refused(self):
         self.assert_refused({"store/a.cc": '#include "bapi/math/b.h"\n'}, "store may include only study, base")
 
+    def test_nobody_writes_to_a_log_past_the_gate(self):
+        self.assert_refused({"study/a.cc": "log.append(3, facts, now, Durability::power);\n"},
+                            "study/a.cc:1: 'Durability' belongs to store/: write through store/log_writer.h")
+        self.assert_refused({"cli/a.cc": "\nlog.append_decision(3, e, now);\n"}, "cli/a.cc:2: 'append_decision'")
+        code, output = check({"store/a.cc": "log.append(3, facts, now, Durability::power);\n"})
+        self.assertEqual(code, 0, output)
+
     def test_nobody_includes_the_program(self):
         self.assert_refused({"store/a.cc": '#include "bapi/cli/b.h"\n'}, "no module 'cli' below store")
 

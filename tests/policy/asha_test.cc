@@ -1,4 +1,4 @@
-#include "bapi/policy/asha.h"
+#include "bapi/policy/rivals/asha.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bapi/policy/binoculars.h"
+#include "bapi/policy/rivals/binoculars.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bapi/policy/bms_ei.h"
+#include "bapi/policy/rivals/bms_ei.h"
 
 #include <gtest/gtest.h>
 

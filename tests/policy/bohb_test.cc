@@ -1,4 +1,4 @@
-#include "bapi/policy/bohb.h"
+#include "bapi/policy/rivals/bohb.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "bapi/policy/ei.h"
+#include "bapi/policy/rivals/ei.h"
 
 #include <gtest/gtest.h>
 
 #include "bapi/acquisition/improvement.h"
 #include "bapi/policy/candidates.h"
-#include "bapi/policy/full_runs.h"
+#include "bapi/policy/rivals/full_runs.h"
 #include "bapi/tables/simulate.h"
 #include "tests/support/tables.h"
 

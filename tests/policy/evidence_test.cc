@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bapi/policy/full_runs.h"
+#include "bapi/policy/rivals/full_runs.h"
 #include "bapi/tables/curve_table.h"
 #include "tests/support/tables.h"
 

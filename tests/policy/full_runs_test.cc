@@ -1,4 +1,4 @@
-#include "bapi/policy/full_runs.h"
+#include "bapi/policy/rivals/full_runs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bapi/policy/glasses.h"
+#include "bapi/policy/rivals/glasses.h"
 
 #include <gtest/gtest.h>
 

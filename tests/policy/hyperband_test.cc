@@ -1,4 +1,4 @@
-#include "bapi/policy/hyperband.h"
+#include "bapi/policy/rivals/hyperband.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bapi/policy/ms_ei.h"
+#include "bapi/policy/rivals/ms_ei.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "bapi/acquisition/tree_search.h"
 #include "bapi/policy/candidates.h"
 #include "bapi/policy/forecasts.h"
-#include "bapi/policy/full_runs.h"
+#include "bapi/policy/rivals/full_runs.h"
 #include "bapi/tables/simulate.h"
 #include "tests/support/finished_runs.h"
 #include "tests/support/tables.h"

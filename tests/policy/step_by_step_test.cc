@@ -1,4 +1,4 @@
-#include "bapi/policy/step_by_step.h"
+#include "bapi/policy/rivals/step_by_step.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bapi/policy/top_k.h"
+#include "bapi/policy/rivals/top_k.h"
 
 #include <gtest/gtest.h>
 

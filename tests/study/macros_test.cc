@@ -13,7 +13,9 @@ TEST(MacroMistake, ParametersAndBuiltInNamesAreKnown) {
        {"${lr}", "--lr=${lr}", "${batch-size}", "${dir}/${trial}.log", "$lr", "{lr}", "$", ""}) {
     EXPECT_EQ(macro_mistake(argument, kParams), std::nullopt) << argument;
   }
-  for (const std::string& name : builtin_macros()) EXPECT_EQ(macro_mistake("${" + name + "}", {}), std::nullopt);
+  for (const std::string_view name : words<Macro>()) {
+    EXPECT_EQ(macro_mistake("${" + std::string(name) + "}", {}), std::nullopt);
+  }
 }
 
 TEST(MacroMistake, UnknownNamesAreExplained) {

@@ -628,6 +628,33 @@ TEST(SpecFile, ValuesOutOfRangeAreToldTogetherWithWhatCannotBeRead) {
   EXPECT_NE(named.find("study.yaml:6:1: name: invalid name 'größe'"), std::string::npos) << named;
 }
 
+// One of the fields of every rule about several is wrong; nothing is said of the rule.
+TEST(SpecFile, ARuleAboutSeveralFieldsNeedsThemAll) {
+  const std::string budget = "budget: 100 epochs";
+  const std::string smooth = "metric: {name: loss, goal: minimize, smooth: 200}";
+  const std::vector<std::pair<Lines, std::string>> cases = {
+      {{.metric = smooth, .epochs = "epochs: {max: abc}"}, "study.yaml:4:15: epochs.max: "},
+      {{.budget = budget, .epochs = "epochs: {max: abc}", .more = "repeat: 99"}, "study.yaml:4:15: epochs.max: "},
+      {{.budget = "budget: x", .more = "repeat: 99\nlockstep: yes"}, "study.yaml:3:9: budget: "},
+      {{.budget = budget, .more = "lockstep: yes\nworkers: two"}, "study.yaml:7:10: workers: "},
+      {{.more = "workers: two\ngpus: [0]"}, "study.yaml:6:10: workers: "},
+      {{.more = "workers: 2\ngpus: [0, {}]"}, "study.yaml:7:"},
+      {{.more = "gpus: [0, {}]\nenv: {CUDA_VISIBLE_DEVICES: 1}"}, "study.yaml:6:"}};
+  for (const auto& [lines, beginning] : cases) {
+    const std::string message = message_of(lines);
+    EXPECT_TRUE(message.starts_with(beginning)) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+}
+
+TEST(SpecFile, ARuleAboutSeveralFieldsIsAskedWhateverElseIsWrong) {
+  EXPECT_EQ(
+      message_of(Lines{.more = "lockstep: yes\nseed: x"}),
+      "study.yaml:6:1: lockstep: yes, but the budget is in time, which never comes out the same twice; expected a "
+      "budget in epochs or in a unit that the program reports. Change the budget, or leave lockstep out\n"
+      "study.yaml:7:7: seed: found 'x', expected an integer from 0 to 2^64 - 1");
+}
+
 TEST(SpecFile, WhatIsMissingIsToldLast) {
   EXPECT_EQ(message_of("metric: {name: accuracy, goal: maximize}\nbudget: x\nparameters: {lr: {value: 1}}\n"),
             "study.yaml:2:9: budget: found 'x', expected a budget such as 30m, 2h, '500 epochs' or '12 usd'\n"

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "bapi/base/error.h"
-#include "bapi/policy/random_search.h"
+#include "bapi/policy/rivals/random_search.h"
 #include "bapi/tables/csv_table.h"
 #include "bapi/tables/simulate.h"
 #include "bapi/tables/synthetic.h"

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "bapi/base/error.h"
-#include "bapi/policy/random_search.h"
+#include "bapi/policy/rivals/random_search.h"
 #include "tests/support/tables.h"
 
 namespace bapi {

@@ -29,7 +29,7 @@ void PlainView::update(const RunUpdate& update) {
 
 void PlainView::show(const Event& event) {
   if (const Measured* fact = std::get_if<Measured>(&event)) last_[fact->trial] = fact->measurement;
-  if (std::holds_alternative<Measured>(event) || std::holds_alternative<Overhead>(event)) return;
+  if (charge_in(event)) return;
 
   std::string text = describe(event, spec_);
   if (const SegmentDone* done = std::get_if<SegmentDone>(&event)) {

@@ -95,7 +95,7 @@ std::string sparkline_of(const StudyView& study, const Trial& trial) {
 std::string story_of(const StudyView& study, const std::vector<StoredEvent>& events) {
   Table table({"after", "what"});
   for (const StoredEvent& stored : events) {
-    if (std::holds_alternative<Measured>(stored.event) || std::holds_alternative<Overhead>(stored.event)) continue;
+    if (charge_in(stored.event)) continue;
     std::string text = describe(stored.event, study.spec());
     table.add({short_duration(stored.at - study.events.front().at), text.substr(0, text.find('\n'))});
   }

@@ -32,7 +32,8 @@ std::optional<double> time_left(const StudyView& study, double now) {
   const double elapsed = now - began(study);
   const Budget budget = study.history.budget();
   const Running running{.accrued = 0.0, .rate = elapsed > 1.0 ? budget.spent() / elapsed : 0.0};
-  return seconds_left(study.history, running, {.started_at = began(study), .now = now});
+  return seconds_left(
+      study.history, running, {.started_at = first_decision_at(study.events).value_or(now), .now = now});
 }
 
 LiveState state_of(const StudyView& study, double now) {

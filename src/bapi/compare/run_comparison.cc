@@ -44,11 +44,10 @@ const TableBudget& budget_of(const RunKey& key, const Comparison& comparison) {
 std::vector<std::pair<double, double>> normalised(const SimulationSummary& summary,
                                                   const CurveTable& table,
                                                   Cost budget) {
-  const double best = table.best();
-  const double range = best - table.median_final();
+  const RegretScale scale = table.regret_scale();
   std::vector<std::pair<double, double>> trajectory;
   for (const auto& [spent, value] : summary.trajectory) {
-    trajectory.emplace_back(spent / budget, range > 0.0 ? (best - oriented(value, table.metric.goal)) / range : 0.0);
+    trajectory.emplace_back(spent / budget, scale.normalised(oriented(value, table.metric.goal)));
   }
   return trajectory;
 }

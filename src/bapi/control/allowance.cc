@@ -11,22 +11,15 @@ namespace {
 
 constexpr double kNever = 1e9;  // seconds
 
-// Rounding of a sum of many costs, as a share of the total: 0.1 + 0.2 still pays for 0.3.
-constexpr double kSumSlack = 1e-9;
-
 // A rest of a budget in seconds that rounding left, too short for a clock to advance by, as a share of the total.
 constexpr double kTimeSlack = 1e-12;
 
 constexpr double kMostEpochs = 1e9;
 
-Cost unspent(const History& history) { return history.budget().total() - history.budget().spent(); }
-
-Cost sum_slack(const History& history) { return kSumSlack * history.budget().total(); }
-
 bool counts(const History& history, Meter meter) { return history.spec().budget.meter == meter; }
 
 Epoch whole_epochs(const History& history, Cost money, Cost per_epoch) {
-  const double epochs = std::floor((money + sum_slack(history)) / per_epoch);
+  const double epochs = std::floor((money + history.budget().rounding()) / per_epoch);
   return static_cast<Epoch>(std::clamp(epochs, 0.0, kMostEpochs));
 }
 
@@ -55,17 +48,6 @@ Epoch paid_before(const History& history, const Trial* trial) {
   return trial ? history.spec().begins_after(trial->curve.last_epoch()) : 0;
 }
 
-struct Charged {
-  TrialId trial{};
-  Cost cost = 0.0;
-};
-
-std::optional<Charged> charge_of(const Event& fact) {
-  if (const auto* measured = std::get_if<Measured>(&fact)) return Charged{measured->trial, measured->measurement.cost};
-  if (const auto* overhead = std::get_if<Overhead>(&fact)) return Charged{overhead->trial, overhead->cost};
-  return std::nullopt;
-}
-
 // Of trials whose epoch was left out nothing that follows from it is kept either.
 std::vector<Event> without_what_follows(std::span<const Event> facts, const std::vector<bool>& unpaid) {
   std::vector<Event> kept;
@@ -87,7 +69,7 @@ bool next_epochs_do_not_fit(const History& history) {
   for (const Trial& trial : history.trials()) {
     if (trial.segment) next += largest(trial.curve).value_or(0.0);
   }
-  return next > 0.0 && next > unspent(history) + sum_slack(history);
+  return next > 0.0 && !history.budget().pays(next);
 }
 
 double seconds_to_deadline(const History& history, const StudyTime& time, double grace) {
@@ -98,10 +80,10 @@ double seconds_to_deadline(const History& history, const StudyTime& time, double
 // With what the grace periods of all processes may still need.
 double seconds_to_budget(const History& history, const Running& running) {
   if (running.rate <= 0.0) return kNever;
-  const Cost total = history.budget().total();
+  const Budget budget = history.budget();
   const Cost grace = running.rate * history.spec().effective_grace();
-  const Cost left = total - (history.budget().spent() + running.accrued + grace);
-  return left > kTimeSlack * total ? left / running.rate : 0.0;
+  const Cost left = budget.unspent(running.accrued + grace);
+  return left > kTimeSlack * budget.total() ? left / running.rate : 0.0;
 }
 
 }  // namespace
@@ -149,32 +131,31 @@ Cost reservation(const History& history, const Trial* trial, Epoch until, Cost p
 std::vector<Event> payable_facts(const History& history, std::span<const Event> facts) {
   if (counts(history, Meter::accrued)) return {facts.begin(), facts.end()};
   const bool counted = counts(history, Meter::epochs);
-  Cost left = unspent(history);
+  const Budget budget = history.budget();
+  Cost charged = 0.0;
   std::set<TrialId> had_theirs = history.overdrawn();
   std::vector<bool> unpaid(facts.size(), false);
   for (std::size_t i = 0; i < facts.size(); ++i) {
-    const std::optional<Charged> charge = charge_of(facts[i]);
+    const std::optional<TrialCharge> charge = charge_in(facts[i]);
     if (!charge) continue;
-    unpaid[i] = counted ? charge->cost > left + sum_slack(history) : had_theirs.contains(charge->trial);
+    unpaid[i] = counted ? !budget.pays(charge->cost, charged) : had_theirs.contains(charge->trial);
     if (unpaid[i]) continue;
-    left -= charge->cost;
-    if (left <= 0.0) had_theirs.insert(charge->trial);
+    charged += charge->cost;
+    if (budget.unspent(charged) <= 0.0) had_theirs.insert(charge->trial);
   }
   return without_what_follows(facts, unpaid);
 }
 
 Cost charged_by(std::span<const Event> facts) {
   Cost sum = 0.0;
-  for (const Event& fact : facts) sum += charge_of(fact).value_or(Charged{}).cost;
+  for (const Event& fact : facts) sum += charge_in(fact).value_or(TrialCharge{}).cost;
   return sum;
 }
-
-bool can_pay(const History& history, Cost price) { return price <= unspent(history) + sum_slack(history); }
 
 bool next_epoch_fits(const History& history, const Trial& trial, const Running& running) {
   if (counts(history, Meter::epochs) || trial.curve.empty()) return true;
   const Cost next = counts(history, Meter::accrued) ? trial.curve.mean_cost() : *largest(trial.curve);
-  return next <= unspent(history) - running.accrued + sum_slack(history);
+  return history.budget().pays(next, running.accrued);
 }
 
 std::optional<std::string> end_due(const History& history, const Running& running, const StudyTime& time) {
@@ -200,12 +181,12 @@ double seconds_to_end(const History& history, const Running& running, const Stud
 double training_seconds_left(const History& history, const Running& running) {
   if (!counts(history, Meter::accrued)) return std::numeric_limits<double>::infinity();
   const Cost grace = running.rate * history.spec().effective_grace();
-  return history.spec().budget.to_seconds(unspent(history) - running.accrued - grace);
+  return history.spec().budget.to_seconds(history.budget().unspent(running.accrued + grace));
 }
 
 std::optional<double> seconds_left(const History& history, const Running& running, const StudyTime& time) {
   std::optional<double> seconds;
-  if (running.rate > 0.0) seconds = std::max(0.0, unspent(history) - running.accrued) / running.rate;
+  if (running.rate > 0.0) seconds = std::max(0.0, history.budget().unspent(running.accrued)) / running.rate;
   if (history.spec().deadline) {
     const double until_deadline = std::max(0.0, seconds_to_deadline(history, time, 0.0));
     seconds = std::min(seconds.value_or(until_deadline), until_deadline);

@@ -57,9 +57,6 @@ std::vector<Event> payable_facts(const History& history, std::span<const Event> 
 // What facts charge, all together.
 Cost charged_by(std::span<const Event> facts);
 
-// Whether a price that is known beforehand can be paid.
-bool can_pay(const History& history, Cost price);
-
 // Whether a further epoch of a trial is expected to fit, besides what runs: for those who cannot end it half-way.
 bool next_epoch_fits(const History& history, const Trial& trial, const Running& running);
 

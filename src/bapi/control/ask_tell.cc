@@ -76,16 +76,9 @@ void AskTell::decide() {
 void AskTell::hand_out(const Decided& decided) {
   const Segment& segment = decided.segment;
   const StudySpec& spec = history().spec();
-  ProcessAccount account(spec,
-                         {.trial = segment.trial,
-                          .last_epoch = segment.from,
-                          .paid = segment.paid,
-                          .usual_epoch = segment.usual_epoch,
-                          .spent = segment.spent,
-                          .from = spec.begins_after(segment.from),
-                          .continued = segment.continued,
-                          .max_epoch = spec.epochs.max,
-                          .charged_until = clock_.now() - decided.seconds});
+  ProcessAccount account(
+      spec, ProcessAccount::Opening::of(segment, spec.begins_after(segment.from), clock_.now() - decided.seconds));
+  account.raise_max_epoch(spec.epochs.max);
   std::vector<Event> decision_time = account.close(OverheadKind::start_up, clock_.now());
   handed_out_.emplace(segment.trial, HandedOut{.account = account, .unrecorded = std::move(decision_time)});
 }

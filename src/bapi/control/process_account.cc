@@ -26,6 +26,18 @@ Cost usual_epoch_cost(const Curve& curve) {
   return *quartile;
 }
 
+ProcessAccount::Opening ProcessAccount::Opening::of(const Segment& segment, Epoch from, double now) {
+  return {.trial = segment.trial,
+          .last_epoch = segment.from,
+          .paid = segment.paid,
+          .usual_epoch = segment.usual_epoch,
+          .spent = segment.spent,
+          .from = from,
+          .continued = segment.continued,
+          .max_epoch = segment.max_epoch,
+          .charged_until = now};
+}
+
 ProcessAccount::ProcessAccount(const StudySpec& spec, const Opening& opening)
     : spec_(spec),
       trial_(opening.trial),

@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "bapi/control/evaluator.h"
 #include "bapi/control/report_parser.h"
 #include "bapi/study/event.h"
 #include "bapi/study/spec.h"
@@ -79,6 +80,9 @@ class ProcessAccount {
     double charged_until = 0;  // the instant of its start, or that up to which its time is in the log
     Epoch reported = 0;        // the last epoch it has reported; 0 if none
     bool training = false;     // start-up is over
+
+    // Of a process that trains `segment` from now on; `from` is what the program was told.
+    static Opening of(const Segment& segment, Epoch from, double now);
   };
 
   ProcessAccount(const StudySpec& spec, const Opening& opening);

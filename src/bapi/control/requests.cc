@@ -1,11 +1,8 @@
 #include "bapi/control/requests.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -22,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kEnding = ".json";
 constexpr std::string_view kRefused = ".refused";
 constexpr std::size_t kLargestRequest = 64 * 1024;
 constexpr std::chrono::hours kKept{1};
@@ -111,39 +107,26 @@ std::vector<Event> facts_of(const StudyRequest& request) {
   return {};
 }
 
-bool RequestBox::is_id(std::string_view text) {
-  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == '-';
-  });
+RequestBox::RequestBox(const fs::path& study) : letters_(study / "requests", kLargestRequest) {}
+
+fs::path RequestBox::refusal_of(const std::string& id) const {
+  return letters_.folder() / (id + std::string(kRefused));
 }
 
 std::string RequestBox::post(const StudyRequest& request, double now) const {
-  static std::atomic<int> posted = 0;
-  const std::string id = fmt::format(
-      "{:014x}-{:x}-{:x}", static_cast<std::int64_t>(std::max(0.0, now) * 1e6), ::getpid(), posted.fetch_add(1));
-  make_directories(folder_);
-  replace_file(folder_ / (id + std::string(kEnding)), encode(request));
+  std::string id = Mailbox::new_id(now);
+  letters_.put(id, encode(request));
   return id;
 }
 
 std::vector<RequestBox::Waiting> RequestBox::waiting() const {
   std::vector<Waiting> found;
-  std::error_code failed;
-  for (fs::directory_iterator it(folder_, failed), end; !failed && it != end; it.increment(failed)) {
-    if (it->path().extension() == kEnding && is_id(it->path().stem().string())) {
-      found.push_back({.id = it->path().stem().string()});
-    }
-  }
-  std::sort(found.begin(), found.end(), [](const Waiting& a, const Waiting& b) { return a.id < b.id; });
-  for (Waiting& one : found) {
+  for (const std::string& id : letters_.ids()) {
+    Waiting& one = found.emplace_back(Waiting{.id = id});
     try {
-      const FileDescriptor file = open_regular(folder_ / (one.id + std::string(kEnding)), O_RDONLY);
-      require(static_cast<bool>(file), "the request is no regular file");
-      std::string text(kLargestRequest + 1, '\0');
-      const ssize_t size = ::read(file.get(), text.data(), text.size());
-      require(size >= 0 && static_cast<std::size_t>(size) <= kLargestRequest, "the request cannot be read");
-      text.resize(static_cast<std::size_t>(size));
-      one.request = decode_request(text);
+      const std::optional<std::string> text = letters_.read(id);
+      require(text.has_value(), "the request is no regular file, or too large");
+      one.request = decode_request(*text);
     } catch (const InvalidInput& error) {
       one.trouble = error.what();
     }
@@ -152,19 +135,16 @@ std::vector<RequestBox::Waiting> RequestBox::waiting() const {
 }
 
 void RequestBox::settle(const std::string& id, const std::optional<std::string>& refusal) const {
-  remove_old_answers(folder_);
-  if (refusal) replace_file(folder_ / (id + std::string(kRefused)), *refusal);
-  std::error_code ignored;
-  fs::remove(folder_ / (id + std::string(kEnding)), ignored);
+  remove_old_answers(letters_.folder());
+  if (refusal) replace_file(refusal_of(id), *refusal);
+  letters_.remove(id);
 }
 
 RequestBox::Answer RequestBox::answer(const std::string& id) const {
-  std::error_code ignored;
-  if (const auto reason = read_whole_file(folder_ / (id + std::string(kRefused)), kLargestRequest)) {
+  if (const auto reason = read_whole_file(refusal_of(id), kLargestRequest)) {
     return {.standing = Standing::refused, .reason = well_formed(*reason)};
   }
-  const bool waits = fs::exists(folder_ / (id + std::string(kEnding)), ignored);
-  return {.standing = waits ? Standing::waiting : Standing::done};
+  return {.standing = letters_.has(id) ? Standing::waiting : Standing::done};
 }
 
 Attended take_up(const RequestBox& box, Session& session) {

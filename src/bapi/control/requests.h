@@ -8,15 +8,15 @@
 
 #include "bapi/base/names.h"
 #include "bapi/base/units.h"
+#include "bapi/store/mailbox.h"
 #include "bapi/study/history.h"
 
 namespace bapi {
 
 class Session;
 
-// What a user asks of a study that runs. Only its controller writes to the log: others leave their requests as files in
-// NAME.bapi/requests/, written under another name and renamed; the controller takes them up, checks them, acts and
-// removes them.
+// What a user asks of a study that runs: letters (store/mailbox.h) in NAME.bapi/requests/, which the controller takes
+// up, checks, grants or refuses, and removes. Unlike wishes (store/wish_box.h) they are answered.
 
 enum class RequestAction {
   pause,       // ends the run as Ctrl-C does
@@ -52,7 +52,7 @@ std::vector<Event> facts_of(const StudyRequest& request);
 // The requests of one study.
 class RequestBox {
  public:
-  explicit RequestBox(const std::filesystem::path& study) : folder_(study / "requests") {}
+  explicit RequestBox(const std::filesystem::path& study);
 
   // Leaves a request; returns what it is called. Names sort in the order of `now`. Throws StoreError.
   std::string post(const StudyRequest& request, double now) const;
@@ -74,10 +74,10 @@ class RequestBox {
   };
   Answer answer(const std::string& id) const;
 
-  static bool is_id(std::string_view text);  // of a form that `post` gives: never a path
-
  private:
-  std::filesystem::path folder_;
+  std::filesystem::path refusal_of(const std::string& id) const;
+
+  Mailbox letters_;
 };
 
 template <>

@@ -10,6 +10,7 @@
 #include "bapi/control/allowance.h"
 #include "bapi/control/process_account.h"
 #include "bapi/policy/decision_event.h"
+#include "bapi/study/progress.h"
 #include "bapi/study/replay.h"
 #include "bapi/study/user_request.h"
 #include "bapi/study/wish.h"
@@ -55,7 +56,7 @@ std::vector<double> last_reports(const History& history, const Trial& trial) {
 Past past_of(History history, std::span<const StoredEvent> events) {
   Past past{.history = std::move(history)};
   if (events.empty()) return past;
-  past.began = events.front().at;
+  past.began = first_decision_at(events);
   past.last = events.back().seq;
   return past;
 }
@@ -63,30 +64,21 @@ Past past_of(History history, std::span<const StoredEvent> events) {
 Session::Session(Store& store, Policy& policy, const Clock& clock) : Session(store, policy, clock, read(store)) {}
 
 Session::Session(Store& store, Policy& policy, const Clock& clock, Past past)
-    : store_(store),
-      policy_(policy),
+    : policy_(policy),
       clock_(clock),
-      history_(std::move(past.history)),
-      started_at_(past.began.value_or(clock.calendar())),
-      last_(past.last) {}
-
-// Of an event that is in the log.
-void Session::take(const Event& event, double at) {
-  history_.apply(event);
-  ++last_;
-  if (listener_) listener_({.seq = last_, .at = at, .event = event});
-}
+      log_(store, std::move(past.history), past.last),
+      started_at_(past.began.value_or(clock.calendar())) {}
 
 Decision Session::think() const {
-  if (history_.finished()) return Finish{history_.finish_reason()};
-  if (history_.budget().exhausted()) return Finish{kBudgetSpent};
-  if (history_.repeating()) return Finish{kFinalistsRepeated};
-  Rng rng = decision_stream(history_);
-  return policy_.ask(history_, rng);
+  if (history().finished()) return Finish{history().finish_reason()};
+  if (history().budget().exhausted()) return Finish{kBudgetSpent};
+  if (history().repeating()) return Finish{kFinalistsRepeated};
+  Rng rng = decision_stream(history());
+  return policy_.ask(history(), rng);
 }
 
 Action Session::decided(const Decision& decision) {
-  if (history_.finished()) return Finish{history_.finish_reason()};
+  if (history().finished()) return Finish{history().finish_reason()};
   return std::visit(Match{[&](const Start& start) {
                             take_requests();
                             return train(with_wish(start));
@@ -97,7 +89,7 @@ Action Session::decided(const Decision& decision) {
                             return Action(stop);
                           },
                           [&](const Wait& wait) {
-                            check(history_.open_segments() > 0, "a policy waits although nothing runs");
+                            check(history().open_segments() > 0, "a policy waits although nothing runs");
                             return Action(wait);
                           },
                           [&](const Finish& end) { return wait_or_finish(end.reason); }},
@@ -105,7 +97,7 @@ Action Session::decided(const Decision& decision) {
 }
 
 void Session::enqueue(const Config& wish, const std::string& by) {
-  validate_wish(wish, history_.spec().space);
+  validate_wish(wish, history().spec().space);
   record(std::vector<Event>{ConfigEnqueued{.wish = wish, .by = by}});
 }
 
@@ -115,31 +107,31 @@ void Session::take_requests() {
   std::vector<Event> facts;
   std::vector<ConfigEnqueued> known;
   std::set<std::string> ids;
-  for (const ConfigEnqueued& wish : history_.wishes()) {
+  for (const ConfigEnqueued& wish : history().wishes()) {
     if (wish.id.empty()) known.push_back(wish);
     if (!wish.id.empty()) ids.insert(wish.id);
   }
-  for (const ConfigEnqueued& wish : wishes_of(history_.spec())) {
+  for (const ConfigEnqueued& wish : wishes_of(history().spec())) {
     if (const auto found = std::find(known.begin(), known.end(), wish); found != known.end()) {
       known.erase(found);
     } else {
       facts.emplace_back(wish);
     }
   }
-  if (inbox_) {
-    inbox_->clear(ids);
-    for (const ConfigEnqueued& request : inbox_->waiting(ids)) {
-      if (!history_.objection(Event(request))) facts.emplace_back(request);
+  if (wishes_) {
+    wishes_->clear(ids);
+    for (const ConfigEnqueued& request : wishes_->waiting(ids)) {
+      if (!history().objection(Event(request))) facts.emplace_back(request);
     }
   }
   record(facts);
 }
 
 Start Session::with_wish(Start start) const {
-  const std::optional<int> number = history_.next_wish();
+  const std::optional<int> number = history().next_wish();
   if (!number) return start;
-  const ConfigEnqueued& wish = history_.wishes()[static_cast<std::size_t>(*number)];
-  const Space& space = history_.spec().space;
+  const ConfigEnqueued& wish = history().wishes()[static_cast<std::size_t>(*number)];
+  const Space& space = history().spec().space;
   start.config = completed(wish.wish, start.config, space);
   start.expected_cost = 0.0;  // that of another configuration
   start.assignment.wish = number;
@@ -153,92 +145,85 @@ Start Session::with_wish(Start start) const {
 }
 
 Action Session::train(const Start& start) {
-  const auto id = TrialId{std::ssize(history_.trials())};
+  const auto id = TrialId{std::ssize(history().trials())};
   TrialStarted decision = event_of(start, id);
   refuse_unlawful(decision);
-  decision.until = payable_until(history_, nullptr, start.until);
+  decision.until = payable_until(history(), nullptr, start.until);
   if (decision.until < 1) return wait_or_finish(kNoEpochPayable);
-  decision.expected_cost = reservation(history_, nullptr, decision.until, start.expected_cost);
+  decision.expected_cost = reservation(history(), nullptr, decision.until, start.expected_cost);
   if (decision.until < start.until) decision.why.shortened_from = start.until;
   decide(decision);
-  return segment_of(history_.trial(id));
+  return segment_of(history().trial(id));
 }
 
 Action Session::train(const Resume& resume) {
   TrialResumed decision = event_of(resume);
   refuse_unlawful(decision);
-  const Trial& trial = history_.trial(resume.trial);
-  decision.until = payable_until(history_, &trial, resume.until);
+  const Trial& trial = history().trial(resume.trial);
+  decision.until = payable_until(history(), &trial, resume.until);
   if (decision.until <= trial.curve.last_epoch()) return wait_or_finish(kNoEpochPayable);
-  decision.expected_cost = reservation(history_, &trial, decision.until, resume.expected_cost);
+  decision.expected_cost = reservation(history(), &trial, decision.until, resume.expected_cost);
   if (decision.until < resume.until) decision.why.shortened_from = resume.until;
   decide(decision);
-  return segment_of(history_.trial(resume.trial));
+  return segment_of(history().trial(resume.trial));
 }
 
 Action Session::train(const RepeatStep& step) {
   Reason why{.rule = Rule::repeat};
-  why.repeat = RepeatOutline{.of = step.place.of, .number = step.place.number, .total = history_.spec().repeat};
+  why.repeat = RepeatOutline{.of = step.place.of, .number = step.place.number, .total = history().spec().repeat};
   if (step.resumed) {
     decide(TrialResumed{
         .trial = *step.resumed, .until = step.until, .expected_cost = step.expected_cost, .why = std::move(why)});
-    return segment_of(history_.trial(*step.resumed));
+    return segment_of(history().trial(*step.resumed));
   }
-  const auto id = TrialId{std::ssize(history_.trials())};
+  const auto id = TrialId{std::ssize(history().trials())};
   decide(TrialStarted{.trial = id,
-                      .config = history_.trial(step.place.of).config,
+                      .config = history().trial(step.place.of).config,
                       .until = step.until,
                       .expected_cost = step.expected_cost,
                       .why = std::move(why),
                       .assignment = {.repeat = step.place}});
-  return segment_of(history_.trial(id));
+  return segment_of(history().trial(id));
 }
 
 Segment Session::segment_of(const Trial& trial) const {
-  const Budget budget = history_.budget();
+  const Budget budget = history().budget();
   return {.trial = trial.id,
           .config = trial.config,
           .from = trial.curve.last_epoch(),
           .until = trial.segment->until,
-          .max_epoch = last_payable_epoch(history_, trial),
-          .budget_left = std::max(0.0, budget.total() - budget.spent()),
+          .max_epoch = last_payable_epoch(history(), trial),
+          .budget_left = std::max(0.0, budget.unspent()),
           .usual_epoch = usual_epoch_cost(trial.curve),
           .spent = trial.spent(),
           .paid = trial.paid_epoch(),
-          .recent = last_reports(history_, trial),
+          .recent = last_reports(history(), trial),
           .continued = trial.starts > 1};
 }
 
 std::vector<Segment> Session::open_segments() const {
   std::vector<Segment> segments;
-  for (const Trial& trial : history_.trials()) {
+  for (const Trial& trial : history().trials()) {
     if (trial.segment) segments.push_back(open_segment(trial.id));
   }
   return segments;
 }
 
 Segment Session::open_segment(TrialId trial) const {
-  check(history_.trial(trial).segment.has_value(), "Session: the trial has no open segment");
-  Segment segment = segment_of(history_.trial(trial));
+  check(history().trial(trial).segment.has_value(), "Session: the trial has no open segment");
+  Segment segment = segment_of(history().trial(trial));
   segment.continued = true;
   return segment;
 }
 
 void Session::record(std::span<const Event> facts) {
   if (facts.empty()) return;
-  const std::vector<Event> kept = payable_facts(history_, facts);
-  if (kept.empty()) return;
-  if (const auto objection = history_.objection(kept)) {
-    throw LogicError("a fact that cannot follow was refused, nothing is written: " + *objection);
-  }
-  const double now = clock_.calendar();
-  if (!store_.append(last_, kept, now, Durability::process)) throw store_.competition();
-  for (const Event& fact : kept) take(fact, now);
+  log_.record(payable_facts(history(), facts), clock_.calendar());
 }
 
 TrialId Session::adopt(const OutsideTrial& trial) {
-  const StudySpec& spec = history_.spec();
-  require(!history_.finished(), "the study has ended; a trial from outside needs a larger budget first");
+  const StudySpec& spec = history().spec();
+  require(!history().finished(), "the study has ended; a trial from outside needs a larger budget first");
   spec.space.validate(trial.config);
   require(!trial.curve.empty() || trial.end == OutsideTrial::End::failed, "a trial from outside has no epoch");
   require(std::ssize(trial.curve) <= spec.epochs.max,
@@ -257,11 +242,12 @@ TrialId Session::adopt(const OutsideTrial& trial) {
   if (spec.budget.meter != Meter::accrued) {
     Cost price = 0.0;
     for (const Measurement& m : trial.curve) price += m.cost;
-    const Cost left = history_.budget().total() - history_.budget().spent();
-    require(can_pay(history_, price),
-            fmt::format("a trial from outside costs {} {}, the budget has {} left", price, spec.budget.unit, left));
+    const Budget budget = history().budget();
+    require(budget.pays(price),
+            fmt::format(
+                "a trial from outside costs {} {}, the budget has {} left", price, spec.budget.unit, budget.unspent()));
   }
-  const auto id = TrialId{std::ssize(history_.trials())};
+  const auto id = TrialId{std::ssize(history().trials())};
   const Epoch last = std::max(1, static_cast<Epoch>(trial.curve.size()));
   decide(TrialStarted{.trial = id, .config = trial.config, .until = last, .why = {.rule = Rule::from_outside}});
   std::vector<Event> facts;
@@ -277,25 +263,21 @@ TrialId Session::adopt(const OutsideTrial& trial) {
   return id;
 }
 
-void Session::refuse_unlawful(const Event& decision) const {
-  if (const auto objection = history_.objection(decision)) {
-    throw LogicError(fmt::format(
-        "a decision of {} that cannot follow was refused, nothing is written: {}", policy_.name(), *objection));
-  }
-}
+void Session::refuse_unlawful(const Event& decision) const { log_.require_lawful(decision, policy_.name()); }
 
-void Session::decide(const Event& decision) {
-  refuse_unlawful(decision);
+void Session::decide(const Event& decision) { decide(decision, policy_.name()); }
+
+void Session::decide(const Event& decision, std::string_view by) {
   const double now = clock_.calendar();
-  if (!store_.append_decision(last_, decision, now)) throw store_.competition();
-  take(decision, now);
+  if (history().decisions() == 0) started_at_ = now;
+  log_.decide(decision, now, by);
 }
 
-void Session::stop(TrialId trial) { decide(stop_event(trial)); }
+void Session::stop(TrialId trial) { decide(stop_event(trial), "the user"); }
 
 void Session::interrupt(const std::string& reason) {
   std::vector<Event> interrupted;
-  for (const Trial& trial : history_.trials()) {
+  for (const Trial& trial : history().trials()) {
     if (trial.state == TrialState::running) {
       interrupted.push_back(Interrupted{.trial = trial.id, .reason = reason});
     }
@@ -304,14 +286,14 @@ void Session::interrupt(const std::string& reason) {
 }
 
 void Session::finish(const std::string& reason) {
-  if (!history_.finished()) decide(StudyFinished{.reason = reason});
+  if (!history().finished()) decide(StudyFinished{.reason = reason});
 }
 
 // While something of the search runs it is not known yet who the finalists are.
 Action Session::wait_or_finish(const std::string& reason) {
-  const bool idle = history_.open_segments() == 0;
-  if (history_.repeating() || idle) {
-    if (const std::optional<RepeatStep> step = next_repeat(history_)) return train(*step);
+  const bool idle = history().open_segments() == 0;
+  if (history().repeating() || idle) {
+    if (const std::optional<RepeatStep> step = next_repeat(history())) return train(*step);
   }
   if (!idle) return Wait{};
   finish(reason);

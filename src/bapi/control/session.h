@@ -5,14 +5,15 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "bapi/base/clock.h"
 #include "bapi/control/evaluator.h"
 #include "bapi/policy/policy.h"
-#include "bapi/store/inbox.h"
-#include "bapi/store/store.h"
+#include "bapi/store/log_writer.h"
+#include "bapi/store/wish_box.h"
 #include "bapi/study/repeats.h"
 
 namespace bapi {
@@ -29,22 +30,18 @@ struct OutsideTrial {
   std::string message = {};  // why it failed
 };
 
-// Sees an event once it is in the log and in the history.
-using EventListener = std::function<void(const StoredEvent&)>;
-
 // A log that was read: what it adds up to, when it began and where it ends.
 struct Past {
   History history;
-  std::optional<double> began = {};  // when the first event was written
+  std::optional<double> began = {};  // when the first decision was written
   EventSeq last = 0;
 };
 Past past_of(History history, std::span<const StoredEvent> events);  // `history` is what they add up to
 
 // The controller's view of one study: asks the policy, keeps the budget's promise, writes everything to the store.
 //
-// What enters the log can follow what it holds: a decision or fact to which `History::objection` objects is a bug of
-// the policy or the evaluator; it throws LogicError, and nothing is written. Every write says after which event it
-// comes: a session that has a rival throws StoreError at its next write.
+// What enters the log can follow what it holds, and has no rival (LogWriter): a decision or fact that cannot is a bug
+// of the policy or the evaluator; it throws LogicError, and nothing is written.
 //
 // When the policy has nothing to do that fits what the search may spend, the finalists are trained again, where the
 // study says so (study/repeats.h); the policy is not asked until the budget is changed.
@@ -60,10 +57,10 @@ class Session {
   Session(Store& store, Policy& policy, const Clock& clock, Past past);  // the caller has read it
 
   // Shows every further event to `listener`. For progress displays, and for those who keep the log in memory.
-  void listen(EventListener listener) { listener_ = std::move(listener); }
+  void listen(EventListener listener) { log_.listen(std::move(listener)); }
 
   // Takes requests of others from here before every new trial.
-  void serve(const StudyDir& dir) { inbox_.emplace(dir); }
+  void serve(const StudyDir& dir) { wishes_.emplace(dir); }
 
   // The next decision. A new trial tries the first configuration that was asked for and not tried yet, in the study
   // file (`try`, then the best of the studies in `from`), by `enqueue` or by a request, instead of what the policy
@@ -95,11 +92,11 @@ class Session {
   Segment open_segment(TrialId trial) const;  // the same of one trial; LogicError if it has none
 
   // A segment that was decided, as the log has it by now.
-  Segment renewed(const Segment& segment) const { return segment_of(history_.trial(segment.trial)); }
+  Segment renewed(const Segment& segment) const { return segment_of(history().trial(segment.trial)); }
 
-  const History& history() const { return history_; }
+  const History& history() const { return log_.history(); }
 
-  // When the first event was written, or now if there is none yet. The deadline counts from here.
+  // When the first decision was written, or the session made if there is none yet. The deadline counts from here.
   double started_at() const { return started_at_; }
 
  private:
@@ -110,19 +107,16 @@ class Session {
   Segment segment_of(const Trial& trial) const;
   // Asked of what the policy wants, before the budget shortens it: a mistake must not pass for an empty budget.
   void refuse_unlawful(const Event& decision) const;
-  void decide(const Event& decision);
+  void decide(const Event& decision);  // the policy's
+  void decide(const Event& decision, std::string_view by);
   Action wait_or_finish(const std::string& reason);
   Action train(const RepeatStep& step);
-  void take(const Event& event, double at);
 
-  Store& store_;
   Policy& policy_;
   const Clock& clock_;
-  History history_;
+  LogWriter log_;
   double started_at_;
-  EventSeq last_;  // of the log as this session knows it
-  EventListener listener_;
-  std::optional<Inbox> inbox_;
+  std::optional<WishBox> wishes_;
 };
 
 }  // namespace bapi

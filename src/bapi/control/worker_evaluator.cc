@@ -126,18 +126,10 @@ void WorkerEvaluator::begin(const Segment& segment) {
   Segment told = segment;
   told.from = spec_.begins_after(segment.from);
   if (continues_after_) told.from = continues_after_(segment.trial, told.from);
-  workers_.emplace(segment.trial,
-                   Worker{.segment = segment,
-                          .account = ProcessAccount(spec_,
-                                                    {.trial = segment.trial,
-                                                     .last_epoch = segment.from,
-                                                     .paid = segment.paid,
-                                                     .usual_epoch = segment.usual_epoch,
-                                                     .spent = segment.spent,
-                                                     .from = told.from,
-                                                     .continued = segment.continued,
-                                                     .max_epoch = segment.max_epoch,
-                                                     .charged_until = clock_.now()})});
+  workers_.emplace(
+      segment.trial,
+      Worker{.segment = segment,
+             .account = ProcessAccount(spec_, ProcessAccount::Opening::of(segment, told.from, clock_.now()))});
   pool_.start(told);
 }
 

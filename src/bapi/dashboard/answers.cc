@@ -24,6 +24,7 @@
 #include "bapi/studies/clean.h"
 #include "bapi/studies/records.h"
 #include "bapi/study/direction.h"
+#include "bapi/study/progress.h"
 
 namespace bapi {
 namespace {
@@ -151,8 +152,9 @@ double spending_rate(const StudyView& study, double now) {
 }
 
 Cell deadline_of(const StudyView& study) {
-  if (!study.spec().deadline || study.events.empty()) return {};
-  return study.events.front().at + *study.spec().deadline;
+  const std::optional<double> began = first_decision_at(study.events);
+  if (!study.spec().deadline || !began) return {};
+  return *began + *study.spec().deadline;
 }
 
 Cell expected_end(const StudyView& study, double now) {
@@ -162,7 +164,7 @@ Cell expected_end(const StudyView& study, double now) {
   double end = std::numeric_limits<double>::infinity();
   // What was spent since the last event is not in the log yet.
   const double since = std::min(now, last_change(study));
-  if (rate > 0.0) end = std::max(now, since + std::max(0.0, budget.total() - budget.spent()) / rate);
+  if (rate > 0.0) end = std::max(now, since + std::max(0.0, budget.unspent()) / rate);
   if (const Cell deadline = deadline_of(study); !deadline.is_null()) end = std::min(end, deadline.get<double>());
   return std::isfinite(end) ? Cell(end) : Cell();
 }

@@ -178,7 +178,7 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
     return request.method == "POST" ? take_request(study, request) : http_error(405, "expected POST");
   }
   if (request.method == "POST") return no_such_path();
-  if (what == "requests" && path.size() == 2 && RequestBox::is_id(path[1])) {
+  if (what == "requests" && path.size() == 2 && Mailbox::is_id(path[1])) {
     const RequestBox::Answer answer = RequestBox(study->dir().root()).answer(path[1]);
     return {.body = text_of(Fields{{"state", word(answer.standing)},
                                    {"reason", answer.reason.empty() ? Cell() : Cell(answer.reason)}}) +

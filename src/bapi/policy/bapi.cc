@@ -5,11 +5,11 @@
 
 #include "bapi/acquisition/improvement.h"
 #include "bapi/acquisition/target.h"
+#include "bapi/policy/candidate_moments.h"
 #include "bapi/policy/forecasts.h"
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/model_decision.h"
 #include "bapi/policy/new_configs.h"
-#include "bapi/policy/outlook.h"
 #include "bapi/policy/rungs.h"
 
 namespace bapi {
@@ -72,7 +72,7 @@ class Prospects {
       paid.push_back(paid_[i]);
     }
     const Vector costs = models_.cost.between(stacked(candidates), paid, epochs);
-    const Moments moments = outlook(curves_, candidates, epochs, evidence_.epochs().max, fluctuation_);
+    const Moments moments = candidate_moments(curves_, candidates, epochs, evidence_.epochs().max, fluctuation_);
     const Vector success = log_success(evidence_, candidates);
     std::vector<Prospect> prospects;
     for (std::size_t k = 0; k < chosen.size(); ++k) {

@@ -14,15 +14,7 @@ namespace {
 
 // The mean over all epochs so far; known beforehand where epochs are counted.
 std::optional<Cost> epoch_cost(const History& history) {
-  if (history.spec().budget.meter == Meter::epochs) return 1.0;
-  Cost spent = 0.0;
-  double epochs = 0.0;
-  for (const Trial& trial : history.trials()) {
-    spent += trial.curve.spent();
-    epochs += static_cast<double>(trial.curve.points().size());
-  }
-  if (epochs == 0.0) return std::nullopt;
-  return spent / epochs;
+  return history.spec().budget.meter == Meter::epochs ? 1.0 : history.mean_epoch_cost();
 }
 
 // What running trials will still cost, none less than its epochs at `per_epoch`.

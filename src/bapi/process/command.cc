@@ -17,14 +17,32 @@ constexpr std::string_view kArgs = "${args}";
 
 using Macros = std::map<std::string, std::string, std::less<>>;
 
+std::string value_of(Macro macro, const Assignment& assignment) {
+  switch (macro) {
+    case Macro::config:
+      return assignment.dir.config().string();
+    case Macro::trial:
+      return std::to_string(index(assignment.segment.trial));
+    case Macro::dir:
+      return assignment.dir.root.string();
+    case Macro::checkpoint:
+      return assignment.dir.checkpoint().string();
+    case Macro::from:
+      return std::to_string(assignment.from);
+    case Macro::until:
+      return std::to_string(assignment.segment.until);
+    case Macro::args:
+      break;
+  }
+  throw LogicError("command: ${args} stands for several arguments");
+}
+
 Macros macros_of(const StudySpec& spec, const Assignment& assignment) {
   const Segment& segment = assignment.segment;
-  Macros macros = {{"config", assignment.dir.config().string()},
-                   {"trial", std::to_string(index(segment.trial))},
-                   {"dir", assignment.dir.root.string()},
-                   {"checkpoint", assignment.dir.checkpoint().string()},
-                   {"from", std::to_string(assignment.from)},
-                   {"until", std::to_string(segment.until)}};
+  Macros macros;
+  for (const Name<Macro>& macro : names<Macro>.entries) {
+    if (macro.value != Macro::args) macros.emplace(macro.word, value_of(macro.value, assignment));
+  }
   for (std::size_t i = 0; i < spec.space.params().size(); ++i) {
     macros.insert_or_assign(spec.space.params()[i].name, to_text(segment.config.values.at(i)));
   }

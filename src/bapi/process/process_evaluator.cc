@@ -215,15 +215,7 @@ int ProcessEvaluator::free_slot() const {
 void ProcessEvaluator::take_ahead(TrialId trial) {
   if (options_.at_segment_end != ProcessEvaluatorOptions::AtSegmentEnd::lockstep) return;
   Segment& segment = open_.at(trial);
-  ProcessAccount account(spec_,
-                         {.trial = trial,
-                          .last_epoch = segment.from,
-                          .paid = segment.paid,
-                          .usual_epoch = segment.usual_epoch,
-                          .spent = segment.spent,
-                          .from = segment.from,
-                          .continued = segment.continued,
-                          .max_epoch = segment.max_epoch});
+  ProcessAccount account(spec_, ProcessAccount::Opening::of(segment, segment.from, 0.0));
   for (const EpochReport& report : reports_ahead(dir_.trial(trial), spec_.metric.name, segment.from)) {
     if (account.last_epoch() >= segment.until) break;
     const Reading reading = account.take(report, 0.0);

@@ -37,18 +37,14 @@ CostKind kind_of(OverheadKind kind) {
 }
 
 std::optional<Charge> charge_of(const StoredEvent& stored) {
-  if (const Measured* fact = std::get_if<Measured>(&stored.event)) {
-    return Charge{.seq = stored.seq,
-                  .trial = fact->trial,
-                  .epoch = fact->measurement.epoch,
-                  .kind = CostKind::epoch,
-                  .cost = fact->measurement.cost};
-  }
-  if (const Overhead* fact = std::get_if<Overhead>(&stored.event)) {
-    return Charge{
-        .seq = stored.seq, .trial = fact->trial, .epoch = fact->epoch, .kind = kind_of(fact->kind), .cost = fact->cost};
-  }
-  return std::nullopt;
+  const std::optional<TrialCharge> charge = charge_in(stored.event);
+  if (!charge) return std::nullopt;
+  const auto* overhead = std::get_if<Overhead>(&stored.event);
+  return Charge{.seq = stored.seq,
+                .trial = charge->trial,
+                .epoch = charge->epoch,
+                .kind = overhead ? kind_of(overhead->kind) : CostKind::epoch,
+                .cost = charge->cost};
 }
 
 Cell best_of_curve(const History& history, const Trial& trial) {
@@ -106,10 +102,6 @@ Entry entry_of(const Event& event) {
                             return Entry{"enqueue", {}, "asked for by " + e.by};
                           }},
                     event);
-}
-
-bool is_charge(const Event& event) {
-  return std::holds_alternative<Measured>(event) || std::holds_alternative<Overhead>(event);
 }
 
 }  // namespace
@@ -241,7 +233,7 @@ Fields status_record(const History& history, Controller controller, const ModelF
           {"budget",
            Fields{{"total", budget.total()},
                   {"spent", budget.spent()},
-                  {"remaining", std::max(0.0, budget.total() - budget.spent())},
+                  {"remaining", std::max(0.0, budget.unspent())},
                   {"unit", history.spec().budget.unit}}},
           {"trials",
            Fields{{"running", counts.running},
@@ -312,7 +304,7 @@ Table curve_table(const History& history, TrialId id) {
 Table decisions_table(std::span<const StoredEvent> events) {
   Table table({"seq", "at", "trial", "event", "until", "why"});
   for (const StoredEvent& stored : events) {
-    if (is_charge(stored.event)) continue;
+    if (charge_in(stored.event)) continue;
     const Entry entry = entry_of(stored.event);
     const std::optional<TrialId> trial = trial_of(stored.event);
     table.add({stored.seq, stored.at, trial ? Cell(index(*trial)) : Cell(), entry.name, entry.until, entry.why});

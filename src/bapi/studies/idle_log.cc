@@ -1,5 +1,7 @@
 #include "bapi/studies/idle_log.h"
 
+#include "bapi/study/replay.h"
+
 namespace bapi {
 namespace {
 
@@ -8,22 +10,17 @@ StudyLock lock_of_own(const StudyDir& dir) {
   return StudyLock::take(dir.root());
 }
 
+LogWriter writer_of(SqliteStore& store) {
+  Replay log = replay(store.spec(), store.read(0));
+  if (log.damage) throw store.refusal(*log.damage);
+  return LogWriter(store, std::move(log.history), std::ssize(log.events));
+}
+
 }  // namespace
 
 IdleLog::IdleLog(const StudyDir& dir)
-    : lock_(lock_of_own(dir)),
-      store_(SqliteStore::open(dir.database(), Access::read_write)),
-      log_(replay(store_.spec(), store_.read(0))) {
+    : lock_(lock_of_own(dir)), store_(SqliteStore::open(dir.database(), Access::read_write)), log_(writer_of(store_)) {
   store_.write_under(lock_);
-  if (log_.damage) throw store_.refusal(*log_.damage);
-}
-
-void IdleLog::append(std::span<const Event> facts, double now) {
-  if (!store_.append(std::ssize(log_.events), facts, now, Durability::power)) throw store_.competition();
-}
-
-void IdleLog::decide(const Event& decision, double now) {
-  if (!store_.append_decision(std::ssize(log_.events), decision, now)) throw store_.competition();
 }
 
 }  // namespace bapi

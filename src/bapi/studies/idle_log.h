@@ -1,11 +1,9 @@
 #pragma once
 
-#include <span>
-
+#include "bapi/store/log_writer.h"
 #include "bapi/store/sqlite_store.h"
 #include "bapi/store/study_dir.h"
 #include "bapi/store/study_lock.h"
-#include "bapi/study/replay.h"
 
 namespace bapi {
 
@@ -18,17 +16,18 @@ class IdleLog {
   IdleLog(const IdleLog&) = delete;  // the store knows its lock by address
   IdleLog& operator=(const IdleLog&) = delete;
 
-  const StudySpec& spec() const { return log_.history.spec(); }
-  const History& history() const { return log_.history; }
+  const StudySpec& spec() const { return history().spec(); }
+  const History& history() const { return log_.history(); }
 
-  // Adds facts, or a decision of the user, after everything that was read; once. Throws StoreError.
-  void append(std::span<const Event> facts, double now);
-  void decide(const Event& decision, double now);
+  // Adds facts, or a decision of the user, after everything that was read. Throws StoreError; LogicError if they cannot
+  // follow.
+  void append(std::span<const Event> facts, double now) { log_.record_for_good(facts, now); }
+  void decide(const Event& decision, double now) { log_.decide(decision, now, "the user"); }
 
  private:
   StudyLock lock_;
   SqliteStore store_;
-  Replay log_;
+  LogWriter log_;
 };
 
 }  // namespace bapi

@@ -4,8 +4,8 @@
 
 #include "bapi/base/clock.h"
 #include "bapi/base/error.h"
-#include "bapi/store/inbox.h"
 #include "bapi/store/study_lock.h"
+#include "bapi/store/wish_box.h"
 #include "bapi/studies/idle_log.h"
 #include "bapi/studies/study_view.h"
 
@@ -17,7 +17,7 @@ void add_configuration(const StudyDir& dir, const NamedValues& given, const std:
   if (StudyLock::holder(dir.root())) {
     const StudySpec spec = SqliteStore::open(dir.database(), Access::read_only).spec();
     const Config wish = wish_of(given, spec.space);
-    Inbox(dir).put({.wish = wish, .by = by}, now);
+    WishBox(dir).put({.wish = wish, .by = by}, now);
     tell(fmt::format("{} is the next new trial; the study is running", wish_text(wish, spec.space)));
     return;
   }

@@ -12,6 +12,7 @@
 #include "bapi/process/gpus.h"
 #include "bapi/process/recovery.h"
 #include "bapi/report/text.h"
+#include "bapi/store/log_writer.h"
 #include "bapi/studies/earlier_studies.h"
 #include "bapi/studies/provenance.h"
 #include "bapi/studies/spec_change.h"
@@ -114,13 +115,10 @@ ReadStudy read(const StudyDir& dir) {
 }
 
 void append(std::span<const Event> facts, SqliteStore& store, Replay& log) {
-  if (facts.empty()) return;
-  const double now = SystemClock().now();
-  if (!store.append(std::ssize(log.events), facts, now, Durability::power)) throw store.competition();
-  for (const Event& fact : facts) {
-    log.events.push_back({.seq = std::ssize(log.events) + 1, .at = now, .event = fact});
-    log.history.apply(fact);
-  }
+  LogWriter writer(store, std::move(log.history), std::ssize(log.events));
+  writer.listen([&](const StoredEvent& stored) { log.events.push_back(stored); });
+  writer.record_for_good(facts, SystemClock().now());
+  log.history = std::move(writer).release();
 }
 
 // A study keeps its working directory unless another one is given, and what it has read of earlier studies, wherever

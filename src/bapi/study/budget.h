@@ -24,6 +24,12 @@ class Budget {
   Cost remaining() const;
   bool exhausted() const { return spent_ >= total_; }
 
+  // What the total leaves once `more` is spent as well, whatever is committed or reserved; negative if it is exceeded.
+  Cost unspent(Cost more = 0.0) const { return total_ - (spent_ + more); }
+  // Whether that covers a price. The rounding of a sum of many costs does not count: 0.1 + 0.2 still pays for 0.3.
+  bool pays(Cost price, Cost more = 0.0) const { return price <= unspent(more) + rounding(); }
+  Cost rounding() const;
+
  private:
   Cost total_;
   Cost spent_;

@@ -13,6 +13,17 @@ std::optional<TrialId> trial_of(const Event& event) {
                     event);
 }
 
+std::optional<TrialCharge> charge_in(const Event& event) {
+  if (const auto* measured = std::get_if<Measured>(&event)) {
+    return TrialCharge{
+        .trial = measured->trial, .epoch = measured->measurement.epoch, .cost = measured->measurement.cost};
+  }
+  if (const auto* overhead = std::get_if<Overhead>(&event)) {
+    return TrialCharge{.trial = overhead->trial, .epoch = overhead->epoch, .cost = overhead->cost};
+  }
+  return std::nullopt;
+}
+
 const Reason* reason_of(const Event& event) {
   if (const auto* start = std::get_if<TrialStarted>(&event)) return &start->why;
   if (const auto* resume = std::get_if<TrialResumed>(&event)) return &resume->why;

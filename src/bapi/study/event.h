@@ -162,7 +162,7 @@ struct SettingsChanged {
 struct ConfigEnqueued {
   Config wish = {};     // values that are not given (std::monostate) are those that the policy proposes
   std::string by = {};  // "the study file", "bapi add", "Python"
-  std::string id = {};  // of a request to a study that was being run (store/inbox.h); empty for others
+  std::string id = {};  // of a request to a study that was being run (store/wish_box.h); empty for others
   bool operator==(const ConfigEnqueued&) const = default;
 };
 
@@ -184,6 +184,14 @@ using Event = std::variant<TrialStarted,
 bool is_decision(const Event& event);
 const Reason* reason_of(const Event& event);          // null for what is no decision about a trial
 std::optional<TrialId> trial_of(const Event& event);  // nullopt for events of the study as a whole
+
+// What an event charges to the budget; nullopt for those that charge nothing.
+struct TrialCharge {
+  TrialId trial{};
+  Epoch epoch = 0;
+  Cost cost = 0.0;
+};
+std::optional<TrialCharge> charge_in(const Event& event);
 
 using EventSeq = std::int64_t;  // 1, 2, 3, ... without gaps within a study
 

@@ -33,11 +33,7 @@ Objection bad_total(Cost total) {
   return fmt::format("the budget cannot become {}; expected a finite number, 0 or more", total);
 }
 
-Cost cost_of(const Event& event) {
-  if (const auto* measured = std::get_if<Measured>(&event)) return measured->measurement.cost;
-  if (const auto* overhead = std::get_if<Overhead>(&event)) return overhead->cost;
-  return 0.0;
-}
+Cost cost_of(const Event& event) { return charge_in(event).value_or(TrialCharge{}).cost; }
 
 Objection bad_sum(Cost spent) {
   if (std::isfinite(spent)) return std::nullopt;

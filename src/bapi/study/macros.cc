@@ -10,8 +10,7 @@ namespace bapi {
 namespace {
 
 bool is_known(std::string_view name, const std::vector<Param>& params) {
-  const std::vector<std::string>& builtin = builtin_macros();
-  return std::find(builtin.begin(), builtin.end(), name) != builtin.end() ||
+  return value_named<Macro>(name) ||
          std::any_of(params.begin(), params.end(), [&](const Param& param) { return param.name == name; });
 }
 
@@ -30,21 +29,17 @@ std::optional<std::string> unknown_macro(std::string_view name, const std::vecto
   if (const std::string advice = advice_of(name); !advice.empty()) {
     return fmt::format("${{{}}} is a macro of W&B; {}", name, advice);
   }
-  std::vector<std::string> known = builtin_macros();
+  const std::vector<std::string_view> builtin = words<Macro>();
+  std::vector<std::string> known(builtin.begin(), builtin.end());
   for (const Param& param : params) known.push_back(param.name);
   const std::string meant = nearest(std::string(name), known);
   if (!meant.empty()) return fmt::format("unknown macro ${{{}}}; did you mean ${{{}}}?", name, meant);
   return fmt::format("unknown macro ${{{}}}; expected a parameter or one of {} (there is no shell, and no environment)",
                      name,
-                     fmt::join(builtin_macros(), ", "));
+                     fmt::join(builtin, ", "));
 }
 
 }  // namespace
-
-const std::vector<std::string>& builtin_macros() {
-  static const std::vector<std::string> kNames = {"args", "config", "trial", "dir", "checkpoint", "from", "until"};
-  return kNames;
-}
 
 std::vector<ArgumentPiece> pieces_of(std::string_view argument) {
   using Kind = ArgumentPiece::Kind;

@@ -5,12 +5,21 @@
 #include <string_view>
 #include <vector>
 
+#include "bapi/base/names.h"
 #include "bapi/space/space.h"
 
 namespace bapi {
 
-// The ${names} that a command may contain besides those of its parameters.
-const std::vector<std::string>& builtin_macros();
+// The ${names} that a command may contain besides those of its parameters; docs/training.md says what each stands for.
+enum class Macro { args, config, trial, dir, checkpoint, from, until };
+template <>
+inline constexpr auto names<Macro> = NameTable{Name{Macro::args, "args"},
+                                               Name{Macro::config, "config"},
+                                               Name{Macro::trial, "trial"},
+                                               Name{Macro::dir, "dir"},
+                                               Name{Macro::checkpoint, "checkpoint"},
+                                               Name{Macro::from, "from"},
+                                               Name{Macro::until, "until"}};
 
 // A piece of an argument: "--lr=${lr}" is the text "--lr=" and the macro "lr".
 struct ArgumentPiece {

@@ -51,8 +51,7 @@ std::optional<std::string> param_name_mistake(std::string_view name) {
     return fmt::format("invalid name '{}': use letters, digits, '-', '_' and '.', beginning with a letter",
                        visible_line(name));
   }
-  const std::vector<std::string>& taken = builtin_macros();
-  if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
+  if (value_named<Macro>(name)) {
     return fmt::format("the name '{0}' is taken by the macro ${{{0}}}", name);
   }
   return std::nullopt;

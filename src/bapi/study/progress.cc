@@ -27,10 +27,9 @@ std::vector<SpentReport> running_maxima(const Metric& metric, std::span<const St
   Cost spent = 0.0;
   std::optional<double> best_so_far;  // to be maximised
   for (const StoredEvent& stored : events) {
-    if (const auto* overhead = std::get_if<Overhead>(&stored.event)) spent += overhead->cost;
+    if (const std::optional<TrialCharge> charge = charge_in(stored.event)) spent += charge->cost;
     const auto* measured = std::get_if<Measured>(&stored.event);
     if (!measured) continue;
-    spent += measured->measurement.cost;
     SpentReport& report = reports.emplace_back(report_of(stored, *measured, spent));
     const double value = oriented(measured->measurement.value, metric.goal);
     report.improves = !best_so_far || value > *best_so_far;
@@ -81,6 +80,11 @@ std::optional<Best> best(const History& history) {
   found.standard_error = standing.standard_error;
   found.trainings = standing.trainings;
   return found;
+}
+
+std::optional<double> first_decision_at(std::span<const StoredEvent> events) {
+  const auto first = std::ranges::find_if(events, [](const StoredEvent& stored) { return is_decision(stored.event); });
+  return first == events.end() ? std::nullopt : std::optional(first->at);
 }
 
 bool is_exhausted(const History& history) {

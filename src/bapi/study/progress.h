@@ -30,6 +30,9 @@ struct Best {
 // nullopt until a trial has reported.
 std::optional<Best> best(const History& history);
 
+// When the first decision was written, in seconds since the Unix epoch: the deadline of the study counts from here.
+std::optional<double> first_decision_at(std::span<const StoredEvent> events);
+
 // Whether there is nothing left to train, whatever the budget: the configurations are finitely many, all of them have
 // been tried, and no trial can be continued.
 bool is_exhausted(const History& history);

@@ -9,9 +9,6 @@
 namespace bapi {
 namespace {
 
-// Rounding of a sum of many costs, as a share of the total.
-constexpr double kRounding = 1e-9;
-
 // A repeat that was broken off says nothing yet; one that failed, or that the user has stopped, never will.
 bool counts(const Trial& repeat) {
   return !repeat.segment && !repeat.curve.empty() && repeat.state != TrialState::failed &&
@@ -56,8 +53,8 @@ constexpr double kMargin = 0.05;
 bool is_payable(const History& history, Cost cost) {
   const Budget budget = history.budget();
   const bool timed = history.spec().budget.meter == Meter::accrued;
-  const Cost left = budget.total() - budget.spent() - budget.committed() - (timed ? time_to_end(history.spec()) : 0.0);
-  return (timed ? 1.0 + kMargin : 1.0) * cost <= left + kRounding * budget.total();
+  const Cost price = (timed ? 1.0 + kMargin : 1.0) * cost;
+  return budget.pays(price, budget.committed() + (timed ? time_to_end(history.spec()) : 0.0));
 }
 
 // The next training of one configuration, if all that it lacks can be paid: half of them would compare badly.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 
@@ -16,11 +17,17 @@
 namespace bapi {
 namespace {
 
-// What several checks object to, one line each, so that one mistake does not hide the next.
+// What several checks object to, one line each, so that one mistake does not hide the next. A check about a field that
+// could not be read is left out: it would only repeat that.
 class Objections {
  public:
+  explicit Objections(const StudyKeys& unread) : unread_(unread) {}
+
   template <typename Check>
-  void of(Check&& check) {
+  void of(std::initializer_list<std::string_view> about, Check&& check) {
+    for (const std::string_view key : about) {
+      if (unread_.contains(key)) return;
+    }
     try {
       check();
     } catch (const InvalidInput& error) {
@@ -32,8 +39,11 @@ class Objections {
   void refuse() const { require(lines_.empty(), lines_); }
 
  private:
+  const StudyKeys& unread_;
   std::string lines_;
 };
+
+const StudyKeys kAllRead = {};
 
 void validate_budget(const BudgetSpec& budget) {
   require(std::isfinite(budget.limit) && budget.limit > 0.0,
@@ -49,6 +59,11 @@ void accept(std::string_view where, const std::optional<std::string>& mistake) {
 
 void validate_metric(const Metric& metric) { accept("metric", metric_name_mistake(metric.name)); }
 
+void validate_epochs(const EpochRange& epochs) {
+  require(epochs.min >= 1, fmt::format("epochs: min = {}, must be at least 1", epochs.min));
+  require(epochs.max >= epochs.min, fmt::format("epochs: max = {} is below min = {}", epochs.max, epochs.min));
+}
+
 void validate_smoothing(const StudySpec& spec) {
   require(spec.metric.smooth <= std::max(1, spec.epochs.max),
           fmt::format("metric: smooth is {}, but a full training has {} epochs; expected no more than these",
@@ -58,11 +73,13 @@ void validate_smoothing(const StudySpec& spec) {
 
 constexpr int kMostTrainings = 100;  // of a finalist; more is a mistake
 
-void validate_repeat(const StudySpec& spec) {
-  require(
-      spec.repeat <= kMostTrainings,
-      fmt::format("repeat: {}, expected how often every finalist is trained, 1 to {}", spec.repeat, kMostTrainings));
-  if (spec.repeat < 2 || spec.budget.meter != Meter::epochs) return;
+void validate_repeat(int repeat) {
+  require(repeat <= kMostTrainings,
+          fmt::format("repeat: {}, expected how often every finalist is trained, 1 to {}", repeat, kMostTrainings));
+}
+
+void validate_room_to_repeat(const StudySpec& spec) {
+  if (spec.repeat > kMostTrainings || spec.repeat < 2 || spec.budget.meter != Meter::epochs) return;
   const double least = static_cast<double>(spec.repeat + 1) * spec.epochs.max;
   require(spec.budget.limit >= least,
           fmt::format("repeat: {} trainings of {} epochs and a search do not fit a budget of {} epochs; expected at "
@@ -84,13 +101,19 @@ void validate_variables(const std::map<std::string, std::string>& env) {
   }
 }
 
-void validate_gpus(const StudySpec& spec) {
-  const Gpus& gpus = spec.gpus;
+void validate_gpus(const Gpus& gpus) {
   for (const std::string& device : gpus.devices) accept("gpus", gpu_name_mistake(device));
+}
+
+void validate_variables_of_gpus(const StudySpec& spec) {
   for (const char* variable : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR"}) {
-    require(!gpus.given() || !spec.env.contains(variable),
+    require(!spec.gpus.given() || !spec.env.contains(variable),
             fmt::format("env: {} is set for every worker by gpus; leave one of them out", variable));
   }
+}
+
+void validate_places_on_gpus(const StudySpec& spec) {
+  const Gpus& gpus = spec.gpus;
   if (gpus.devices.empty()) return;
   const auto places = std::ssize(gpus.devices) * gpus.per_gpu;
   require(spec.workers <= places,
@@ -103,9 +126,9 @@ void validate_gpus(const StudySpec& spec) {
 }
 
 void validate_tries(const StudySpec& spec) {
-  Objections all;
+  Objections all(kAllRead);
   for (std::size_t i = 0; i < spec.tries.size(); ++i) {
-    all.of([&] {
+    all.of({}, [&] {
       try {
         wish_of(spec.tries[i], spec.space);
       } catch (const InvalidInput& error) {
@@ -146,11 +169,15 @@ void validate_texts(const Space& space) {
 }
 
 // What cannot be kept is not promised.
-void validate_lockstep(const StudySpec& spec) {
+void validate_lockstep_in_time(const StudySpec& spec) {
   if (!spec.lockstep.value_or(false)) return;
   require(spec.budget.meter != Meter::accrued,
           "lockstep: yes, but the budget is in time, which never comes out the same twice; expected a budget in epochs "
           "or in a unit that the program reports. Change the budget, or leave lockstep out");
+}
+
+void validate_lockstep_of_one(const StudySpec& spec) {
+  if (!spec.lockstep.value_or(false)) return;
   require(spec.workers == 1,
           fmt::format("lockstep: yes, but workers is {}, and their trials report in any order; expected workers: 1. "
                       "Change it, or leave lockstep out",
@@ -165,7 +192,7 @@ class RangeCheck {
 
   template <typename T>
   void operator()(const Field& field, const T& value) {
-    objections_.of([&] { check(field, path_ + std::string(field.name), value); });
+    objections_.of({field.key}, [&] { check(field, path_ + std::string(field.name), value); });
   }
 
  private:
@@ -193,7 +220,7 @@ class RangeCheck {
   template <typename T>
   static void check(const Field&, const std::string& path, const T& value) {
     if constexpr (Listed<const T, RangeCheck>) {
-      Objections objections;
+      Objections objections(kAllRead);
       RangeCheck inside(objections, path + ".");
       fields(inside, value);
       objections.refuse();
@@ -204,6 +231,33 @@ class RangeCheck {
   std::string path_;
 };
 
+// All rules but those for texts that older versions let pass.
+void validate_rules(const StudySpec& spec, const StudyKeys& unread) {
+  Objections all(unread);
+  all.of({"name"}, [&] { accept("name", study_name_mistake(spec.name)); });
+  all.of({"metric"}, [&] { require(!spec.metric.name.empty(), "metric: the name is empty"); });
+  all.of({"budget"}, [&] { validate_budget(spec.budget); });
+  all.of({"epochs"}, [&] { validate_epochs(spec.epochs); });
+  all.of({"cwd"}, [&] {
+    require(spec.cwd.empty() || spec.cwd.front() == '/', fmt::format("cwd: {}, must be an absolute path", spec.cwd));
+  });
+  all.of({"gpus"}, [&] { validate_gpus(spec.gpus); });
+  all.of({"gpus", "env"}, [&] { validate_variables_of_gpus(spec); });
+  all.of({"gpus", "workers"}, [&] { validate_places_on_gpus(spec); });
+  all.of({"lockstep", "budget"}, [&] { validate_lockstep_in_time(spec); });
+  all.of({"lockstep", "workers"}, [&] { validate_lockstep_of_one(spec); });
+  all.of({"metric", "epochs"}, [&] { validate_smoothing(spec); });
+  all.of({"repeat"}, [&] { validate_repeat(spec.repeat); });
+  all.of({"repeat", "budget", "epochs"}, [&] { validate_room_to_repeat(spec); });
+  RangeCheck ranges(all);
+  fields(ranges, spec);
+  all.refuse();
+  all.of({"try", "parameters"}, [&] { validate_tries(spec); });
+  all.refuse();
+  validate_earlier(spec);
+  for (const Config& config : spec.pool) spec.space.validate(config);
+}
+
 }  // namespace
 
 double StudySpec::effective_grace() const {
@@ -211,13 +265,13 @@ double StudySpec::effective_grace() const {
   return std::min(grace, 0.02 * budget.to_seconds(budget.limit) / workers);
 }
 
-void StudySpec::validate() const {
-  Objections all;
-  all.of([&] { validate_metric(metric); });
-  all.of([&] { validate_command(command); });
-  all.of([&] { validate_variables(env); });
-  all.of([&] { validate_texts(space); });
-  all.of([&] { validate_against(*this); });
+void StudySpec::validate(const StudyKeys& unread) const {
+  Objections all(unread);
+  all.of({"metric"}, [&] { validate_metric(metric); });
+  all.of({"command"}, [&] { validate_command(command); });
+  all.of({"env"}, [&] { validate_variables(env); });
+  all.of({"parameters"}, [&] { validate_texts(space); });
+  all.of({}, [&] { validate_rules(*this, unread); });
   all.refuse();
 }
 
@@ -226,25 +280,7 @@ void StudySpec::validate_against(const StudySpec& recorded) const {
   if (command != recorded.command) validate_command(command);
   if (env != recorded.env) validate_variables(env);
   if (space != recorded.space) validate_texts(space);
-  Objections all;
-  all.of([&] { accept("name", study_name_mistake(name)); });
-  all.of([&] { require(!metric.name.empty(), "metric: the name is empty"); });
-  all.of([&] { validate_budget(budget); });
-  all.of([&] {
-    require(epochs.min >= 1, fmt::format("epochs: min = {}, must be at least 1", epochs.min));
-    require(epochs.max >= epochs.min, fmt::format("epochs: max = {} is below min = {}", epochs.max, epochs.min));
-  });
-  all.of([&] { require(cwd.empty() || cwd.front() == '/', fmt::format("cwd: {}, must be an absolute path", cwd)); });
-  all.of([&] { validate_gpus(*this); });
-  all.of([&] { validate_lockstep(*this); });
-  all.of([&] { validate_smoothing(*this); });
-  all.of([&] { validate_repeat(*this); });
-  RangeCheck ranges(all);
-  fields(ranges, *this);
-  all.refuse();
-  validate_tries(*this);
-  validate_earlier(*this);
-  for (const Config& config : pool) space.validate(config);
+  validate_rules(*this, kAllRead);
 }
 
 }  // namespace bapi

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -111,6 +113,8 @@ struct Provenance {
   bool operator==(const Provenance&) const = default;
 };
 
+using StudyKeys = std::set<std::string, std::less<>>;  // keys of a study file
+
 // Everything that defines a study. Written when the study is created, and changed only as studies/spec_change.h allows.
 struct StudySpec {
   std::string name = {};
@@ -161,8 +165,9 @@ struct StudySpec {
   // in the log is up to chance.
   bool in_lockstep() const { return lockstep.value_or(budget.meter == Meter::epochs && workers == 1); }
 
-  // Throws InvalidInput naming field, value and rule.
-  void validate() const;
+  // Throws InvalidInput naming field, value and rule, a line for each. Rules about a field of which the key is among
+  // `unread`, what could not be read of a study file, are not asked.
+  void validate(const StudyKeys& unread = {}) const;
 
   // The same for what goes on from a record, a study that exists or a table: a metric, a command, parameters and
   // variables that are as `recorded` has them are kept, whatever the rules for new names and texts.

@@ -226,14 +226,14 @@ class MappingReader {
     if (mistakes_.count() > before) unread_.insert(key);
   }
 
-  const std::set<std::string>& unread() const { return unread_; }  // missing, or mistaken
+  const StudyKeys& unread() const { return unread_; }  // missing, or mistaken
 
  private:
   const YamlMapping& mapping_;
   Demand demand_;
   Mistakes& mistakes_;
   std::set<std::string> read_ = {};
-  std::set<std::string> unread_ = {};
+  StudyKeys unread_ = {};
 };
 
 // Shows a visitor one field of those that there are.
@@ -273,7 +273,7 @@ void check_tries(const YamlField& tries, const StudySpec& spec) {
 
 // The parameters come first and then the command, which refers to them: mistakes there would only lead to others here.
 // Returns the keys that could not be read.
-std::set<std::string> read_fields(const YamlMapping& file, Demand demand, StudySpec& spec, Mistakes& mistakes) {
+StudyKeys read_fields(const YamlMapping& file, Demand demand, StudySpec& spec, Mistakes& mistakes) {
   MappingReader reader(file, demand, mistakes);
   OnlyKey<MappingReader> parameters{.visit = reader, .key = "parameters"};
   fields(parameters, spec);
@@ -281,7 +281,7 @@ std::set<std::string> read_fields(const YamlMapping& file, Demand demand, StudyS
   fields(command, spec);
   if (mistakes.none() && file.has("command")) mistakes.of([&] { check_macros(file["command"], spec.space); });
   fields(reader, spec);
-  std::set<std::string> unread = reader.unread();
+  StudyKeys unread = reader.unread();
   if (file.has("try") && !unread.contains("try")) {
     const std::size_t before = mistakes.count();
     if (!unread.contains("parameters")) mistakes.of([&] { check_tries(file["try"], spec); });
@@ -352,23 +352,6 @@ std::string seen_from(const std::string& file, const std::string& directory) {
   return path;
 }
 
-// What is wrong with fields that were read as such. Of those that were not, enough is said; and a rule about several of
-// them needs them all.
-void validate_what_was_read(const StudySpec& spec, const std::set<std::string>& unread) {
-  try {
-    spec.validate();
-  } catch (const InvalidInput& error) {
-    std::istringstream lines(error.what());
-    std::string kept;
-    for (std::string line; std::getline(lines, line);) {
-      const std::string key = line.substr(0, line.find_first_of(":.[ "));
-      const bool follows = unread.contains(key) || (key == "lockstep" && !unread.empty());
-      if (!follows) kept += (kept.empty() ? "" : "\n") + line;
-    }
-    require(kept.empty(), kept);
-  }
-}
-
 StudySpec read_study(const YamlField& root, const std::optional<std::string>& name) {
   static const KeyAdvice kAdvice = {
       {"method", "write 'policy', for example policy: hyperband (`bapi policies` lists them)"},
@@ -389,12 +372,12 @@ StudySpec read_study(const YamlField& root, const std::optional<std::string>& na
   Mistakes unknown(root.source());
   unknown.of([&] { study.refuse_unknown(known, kAdvice); });
   Mistakes mistakes(root.source());
-  const std::set<std::string> unread = read_fields(study, Demand::all, spec, mistakes);
+  const StudyKeys unread = read_fields(study, Demand::all, spec, mistakes);
   mistakes.forgive_missing([&](const std::string& key) { return study.seems_misspelt(key, known, kAdvice); });
   if (name) spec.name = *name;
   if (!spec.cwd.empty()) spec.cwd = seen_from(root.source().file, spec.cwd);
   for (WarmStart& source : spec.from) source.study = seen_from(root.source().file, source.study);
-  mistakes.of([&] { validate_what_was_read(spec, unread); });
+  mistakes.of([&] { spec.validate(unread); });
   mistakes.of([&] { unknown.refuse(); });
   mistakes.refuse();
   return spec;

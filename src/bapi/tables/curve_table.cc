@@ -120,6 +120,8 @@ double CurveTable::median_final() const {
   return finals.size() % 2 == 1 ? finals[middle] : 0.5 * (finals[middle - 1] + finals[middle]);
 }
 
+RegretScale CurveTable::regret_scale() const { return {.best = best(), .range = best() - median_final()}; }
+
 CurveTable table_of(const History& history) {
   const StudySpec& spec = history.spec();
   CurveTable table;

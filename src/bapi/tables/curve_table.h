@@ -9,6 +9,16 @@
 
 namespace bapi {
 
+// How far a value falls short of the best of a table. Values are to be maximised.
+struct RegretScale {
+  double best = 0.0;
+  double range = 0.0;  // from the median of the last values to the best
+
+  double regret(double value) const { return best - value; }
+  // As a share of the range; 0 if there is none.
+  double normalised(double value) const { return range > 0.0 ? regret(value) / range : 0.0; }
+};
+
 // Recorded learning curves: what training each configuration showed and cost, epoch by epoch.
 struct CurveTable {
   struct Run {
@@ -48,6 +58,7 @@ struct CurveTable {
   // (over all runs if no complete one has any).
   double best() const;
   double median_final() const;
+  RegretScale regret_scale() const;
 };
 
 // The trials of a study as a table: `bapi simulate mlp.bapi` asks what another policy would have found on them. Only

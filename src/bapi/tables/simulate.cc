@@ -39,14 +39,14 @@ SimulationSummary simulate(const CurveTable& table,
   for (const SpentReport& report : improvements(store.spec(), summary.events)) {
     summary.trajectory.emplace_back(report.spent, report.best);
   }
-  const double range = table.best() - table.median_final();
+  const RegretScale scale = table.regret_scale();
   if (history.incumbent()) {
     const double incumbent = history.trial(*history.incumbent()).curve.best();
     summary.best = history.in_user_units(incumbent);
-    summary.regret = table.best() - incumbent;
-    summary.normalised_regret = range > 0.0 ? summary.regret / range : 0.0;
+    summary.regret = scale.regret(incumbent);
+    summary.normalised_regret = scale.normalised(incumbent);
   } else {
-    summary.regret = kRegretCap * range;
+    summary.regret = kRegretCap * scale.range;
     summary.normalised_regret = kRegretCap;
   }
   return summary;

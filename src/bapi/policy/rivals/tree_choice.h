@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bapi/acquisition/tree_search.h"
-#include "bapi/policy/full_runs.h"
+#include "bapi/policy/rivals/full_runs.h"
 
 namespace bapi {
 

@@ -1,4 +1,4 @@
-#include "bapi/policy/binoculars.h"
+#include "bapi/policy/rivals/binoculars.h"
 
 #include <cmath>
 
@@ -6,10 +6,10 @@
 #include "bapi/acquisition/tree_search.h"
 #include "bapi/math/quasi_random.h"
 #include "bapi/policy/forecasts.h"
-#include "bapi/policy/full_runs.h"
 #include "bapi/policy/option_table.h"
+#include "bapi/policy/rivals/full_runs.h"
+#include "bapi/policy/rivals/tree_choice.h"
 #include "bapi/policy/shared_options.h"
-#include "bapi/policy/tree_choice.h"
 
 namespace bapi {
 namespace {

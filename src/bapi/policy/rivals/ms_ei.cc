@@ -1,14 +1,14 @@
-#include "bapi/policy/ms_ei.h"
+#include "bapi/policy/rivals/ms_ei.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "bapi/acquisition/tree_search.h"
 #include "bapi/policy/forecasts.h"
-#include "bapi/policy/full_runs.h"
 #include "bapi/policy/option_table.h"
+#include "bapi/policy/rivals/full_runs.h"
+#include "bapi/policy/rivals/tree_choice.h"
 #include "bapi/policy/shared_options.h"
-#include "bapi/policy/tree_choice.h"
 
 namespace bapi {
 namespace {

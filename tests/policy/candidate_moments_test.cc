@@ -1,4 +1,4 @@
-#include "bapi/policy/outlook.h"
+#include "bapi/policy/candidate_moments.h"
 
 #include <gtest/gtest.h>
 
@@ -40,11 +40,12 @@ struct Case {
   std::vector<Candidate> candidates = paused_candidates(Evidence(history));
 
   Moments at(Epoch epoch, double fluctuation) const {
-    return outlook(*models.surrogate, candidates, std::vector<Epoch>(candidates.size(), epoch), kEpochs, fluctuation);
+    return candidate_moments(
+        *models.surrogate, candidates, std::vector<Epoch>(candidates.size(), epoch), kEpochs, fluctuation);
   }
 };
 
-TEST(Outlook, OfAPausedTrialBeginsWhereItIs) {
+TEST(CandidateMoments, OfAPausedTrialBeginsWhereItIs) {
   const Case c;
   const Moments now = c.at(16, 0.0);
   for (std::size_t i = 0; i < c.candidates.size(); ++i) {
@@ -53,14 +54,14 @@ TEST(Outlook, OfAPausedTrialBeginsWhereItIs) {
   }
 }
 
-TEST(Outlook, OfALongFlatCurveIsSurerWhenItsValueIsKnown) {
+TEST(CandidateMoments, OfALongFlatCurveIsSurerWhenItsValueIsKnown) {
   const Case c;
   const Moments known = c.at(kEpochs, 0.0);
   const Moments noisy = c.at(kEpochs, c.models.surrogate->noise());
   for (Eigen::Index i = 0; i < known.variance.size(); ++i) EXPECT_LT(known.variance[i], noisy.variance[i]);
 }
 
-TEST(Outlook, OfCurvesThatJumpIsThatOfTheModel) {
+TEST(CandidateMoments, OfCurvesThatJumpIsThatOfTheModel) {
   const Case c;
   const Moments jumping = c.at(kEpochs, 1.0);
   const Moments model = c.at(kEpochs, c.models.surrogate->noise());
@@ -68,7 +69,7 @@ TEST(Outlook, OfCurvesThatJumpIsThatOfTheModel) {
   EXPECT_EQ(jumping.variance, model.variance);
 }
 
-TEST(Outlook, OfNewConfigurationsIsTheModels) {
+TEST(CandidateMoments, OfNewConfigurationsIsTheModels) {
   Case c;
   c.candidates = {new_candidate(c.history, {{0.21}}, 0), new_candidate(c.history, {{0.77}}, 1)};
   const Moments known = c.at(kEpochs, 0.0);
@@ -78,7 +79,7 @@ TEST(Outlook, OfNewConfigurationsIsTheModels) {
   EXPECT_EQ(known.variance, plain.variance);
 }
 
-TEST(Outlook, KeepsTheOrderOfPausedAndNewCandidates) {
+TEST(CandidateMoments, KeepsTheOrderOfPausedAndNewCandidates) {
   Case c;
   const std::vector<Candidate> paused = c.candidates;
   c.candidates = {paused[3], new_candidate(c.history, {{0.21}}, 0), paused[1]};

@@ -1,4 +1,4 @@
-#include "bapi/policy/boil.h"
+#include "bapi/policy/rivals/boil.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "bapi/policy/glasses.h"
+#include "bapi/policy/rivals/glasses.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,9 @@
 #include "bapi/acquisition/tree_search.h"
 #include "bapi/math/quasi_random.h"
 #include "bapi/policy/forecasts.h"
-#include "bapi/policy/full_runs.h"
 #include "bapi/policy/new_configs.h"
 #include "bapi/policy/option_table.h"
+#include "bapi/policy/rivals/full_runs.h"
 #include "bapi/policy/shared_options.h"
 
 namespace bapi {

@@ -1,4 +1,4 @@
-#include "bapi/policy/tree_choice.h"
+#include "bapi/policy/rivals/tree_choice.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bapi/math/kde.h"
-#include "bapi/policy/hyperband.h"
+#include "bapi/policy/rivals/hyperband.h"
 
 namespace bapi {
 

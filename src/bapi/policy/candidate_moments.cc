@@ -1,4 +1,4 @@
-#include "bapi/policy/outlook.h"
+#include "bapi/policy/candidate_moments.h"
 
 #include <map>
 
@@ -23,11 +23,11 @@ std::map<CurveId, LastPoint> last_points(const Surrogate& model) {
 
 }  // namespace
 
-Moments outlook(const CurveSurrogate& model,
-                const std::vector<Candidate>& candidates,
-                const std::vector<Epoch>& epochs,
-                Epoch max_epoch,
-                double fluctuation) {
+Moments candidate_moments(const CurveSurrogate& model,
+                          const std::vector<Candidate>& candidates,
+                          const std::vector<Epoch>& epochs,
+                          Epoch max_epoch,
+                          double fluctuation) {
   const std::map<CurveId, LastPoint> last = last_points(model);
   const Matrix x = stacked(candidates);
   std::vector<Eigen::Index> others;

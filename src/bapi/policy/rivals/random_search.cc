@@ -1,4 +1,4 @@
-#include "bapi/policy/random_search.h"
+#include "bapi/policy/rivals/random_search.h"
 
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/options.h"

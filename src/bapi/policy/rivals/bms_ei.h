@@ -1,8 +1,8 @@
 #pragma once
 
-#include "bapi/policy/full_runs.h"
 #include "bapi/policy/initial_design.h"
 #include "bapi/policy/registry.h"
+#include "bapi/policy/rivals/full_runs.h"
 
 namespace bapi {
 

@@ -1,4 +1,4 @@
-#include "bapi/policy/step_by_step.h"
+#include "bapi/policy/rivals/step_by_step.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,12 +7,12 @@
 
 #include "bapi/acquisition/improvement.h"
 #include "bapi/math/normal.h"
+#include "bapi/policy/candidate_moments.h"
 #include "bapi/policy/forecasts.h"
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/model_decision.h"
 #include "bapi/policy/new_configs.h"
 #include "bapi/policy/option_table.h"
-#include "bapi/policy/outlook.h"
 #include "bapi/policy/rungs.h"
 #include "bapi/policy/shared_options.h"
 
@@ -69,7 +69,7 @@ const OptionTable<StepByStepOptions>& step_by_step_table() {
 }  // namespace
 
 Moments StepByStep::Lineup::at(const std::vector<Epoch>& epochs) const {
-  return outlook(curves, candidates, epochs, history.spec().epochs.max, models.fluctuation);
+  return candidate_moments(curves, candidates, epochs, history.spec().epochs.max, models.fluctuation);
 }
 
 Forecast StepByStep::Lineup::forecast(std::size_t candidate, Epoch epoch, double mean, double sd, double target) const {

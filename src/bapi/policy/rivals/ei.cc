@@ -1,7 +1,7 @@
-#include "bapi/policy/ei.h"
+#include "bapi/policy/rivals/ei.h"
 
-#include "bapi/policy/full_runs.h"
 #include "bapi/policy/option_table.h"
+#include "bapi/policy/rivals/full_runs.h"
 #include "bapi/policy/shared_options.h"
 
 namespace bapi {

@@ -1,4 +1,4 @@
-#include "bapi/policy/bms_ei.h"
+#include "bapi/policy/rivals/bms_ei.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,10 +7,10 @@
 #include "bapi/acquisition/cost_cooling.h"
 #include "bapi/math/quasi_random.h"
 #include "bapi/policy/forecasts.h"
-#include "bapi/policy/full_runs.h"
 #include "bapi/policy/option_table.h"
+#include "bapi/policy/rivals/full_runs.h"
+#include "bapi/policy/rivals/tree_choice.h"
 #include "bapi/policy/shared_options.h"
-#include "bapi/policy/tree_choice.h"
 
 namespace bapi {
 namespace {

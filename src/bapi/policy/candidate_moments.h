@@ -13,10 +13,10 @@ namespace bapi {
 // What a model of all curves cannot explain counts as its noise, and the noise is mostly misfit: a curve that has been
 // flat for long would keep a chance to end where its neighbours are. So a paused trial goes on from where it is, as far
 // as its curve does not jump about.
-Moments outlook(const CurveSurrogate& model,
-                const std::vector<Candidate>& candidates,
-                const std::vector<Epoch>& epochs,
-                Epoch max_epoch,
-                double fluctuation);
+Moments candidate_moments(const CurveSurrogate& model,
+                          const std::vector<Candidate>& candidates,
+                          const std::vector<Epoch>& epochs,
+                          Epoch max_epoch,
+                          double fluctuation);
 
 }  // namespace bapi

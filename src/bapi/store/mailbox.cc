@@ -1,0 +1,78 @@
+#include "bapi/store/mailbox.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+
+#include "bapi/base/file.h"
+#include "bapi/store/study_dir.h"
+
+namespace bapi {
+namespace {
+
+constexpr const char* kLetter = ".json";
+
+}  // namespace
+
+std::string Mailbox::new_id(double now) {
+  static std::atomic<int> count = 0;
+  const auto microseconds = static_cast<std::int64_t>(std::max(0.0, now) * 1e6);
+  return fmt::format("{:014x}-{:x}-{:x}", microseconds, ::getpid(), count.fetch_add(1));
+}
+
+bool Mailbox::is_id(std::string_view text) {
+  return !text.empty() && text.size() <= 64 && text.front() != '.' &&
+         text.find_first_not_of("0123456789abcdef-.") == std::string_view::npos;
+}
+
+std::filesystem::path Mailbox::file(const std::string& id) const { return folder_ / (id + kLetter); }
+
+void Mailbox::put(const std::string& id, std::string_view text) const {
+  make_directories(folder_);
+  require_own_directory(folder_);
+  replace_file(file(id), text);
+}
+
+std::vector<std::string> Mailbox::ids() const {
+  std::vector<std::string> found;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator it(folder_, failed), end; !failed && it != end; it.increment(failed)) {
+    const std::string id = it->path().stem().string();
+    if (it->path().extension() == kLetter && is_id(id)) found.push_back(id);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+bool Mailbox::has(const std::string& id) const {
+  std::error_code ignored;
+  return std::filesystem::exists(file(id), ignored);
+}
+
+std::optional<std::string> Mailbox::read(const std::string& id) const {
+  const FileDescriptor letter = open_regular(file(id), O_RDONLY);
+  if (!letter) return std::nullopt;
+  std::string text(largest_ + 1, '\0');  // one more tells a letter that is too large
+  std::size_t length = 0;
+  while (length < text.size()) {
+    const ssize_t got = ::read(letter.get(), text.data() + length, text.size() - length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) break;
+    length += static_cast<std::size_t>(got);
+  }
+  if (length > largest_) return std::nullopt;
+  text.resize(length);
+  return text;
+}
+
+void Mailbox::remove(const std::string& id) const {
+  std::error_code ignored;
+  std::filesystem::remove(file(id), ignored);
+}
+
+}  // namespace bapi
