@@ -80,7 +80,7 @@ EXPERIMENT_DIR ?= build/experiments
 DATA ?= data
 SMALL_STUDIES := $(wildcard experiments/studies/small/*.yaml)
 RECORDINGS := $(wildcard experiments/studies/record/*.yaml)
-PAPER_POLICIES := bapi-4,bapi-8,bapi-4-l,bapi-4-nm,bapi,hyperband,bohb,ei,ms-ei,binoculars,boil,bms-ei,glasses,random
+PAPER_POLICIES := bapi-4,bapi-8,bapi-4-l,bapi-4-nm,bapi,hyperband,bohb,ei,ms-ei,binoculars,boil,bms-ei,glasses,random,asha,top-k,one-epoch
 REPLAY_SEEDS ?= 10
 REPLAY_BUDGETS ?= 5full,10full,20full
 
@@ -88,7 +88,7 @@ REPLAY_BUDGETS ?= 5full,10full,20full
 experiments: deps ## install what the paper's experiments need (libtorch, MuJoCo), and build their training programs
 	@tools/install-deps experiments
 	cmake --preset release
-	cmake --build --preset release -j $(JOBS) --target bapi train_agent train_network
+	cmake --build --preset release -j $(JOBS) --target bapi train_agent train_network train_cnn
 
 .PHONY: experiments-small
 experiments-small: experiments ## run every experiment at its small size; DATA=dir holds the data sets
@@ -103,11 +103,12 @@ experiments-record: experiments ## record learning curves for the tables (9 hour
 	experiments/publish.py $(EXPERIMENT_DIR)/record/*.bapi --out $(EXPERIMENT_DIR)/tables
 
 .PHONY: experiments-compare
-experiments-compare: deps ## compare all policies of the paper on the recorded tables
+experiments-compare: deps ## compare all policies of the paper on the tables; results go into experiments/README.md
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target bapi
 	build/release/bapi compare --tables experiments/tables/INDEX.csv --policies $(PAPER_POLICIES) \
 	  --seeds $(REPLAY_SEEDS) --budgets $(REPLAY_BUDGETS) --out $(EXPERIMENT_DIR)/compare
+	python3 experiments/report $(EXPERIMENT_DIR)/compare
 
 .PHONY: format
 format: deps ## format every C++ file with clang-format

@@ -1,0 +1,119 @@
+"""Writes the results of `make experiments-compare` into experiments/README.md, and the panels next to it.
+
+  experiments/report COMPARISON [--tables experiments/tables] [--page experiments/README.md]
+
+COMPARISON is the directory of `bapi compare`. A table of the page stands between the lines `<!-- results: NAME -->` and
+`<!-- end of results -->`; everything between them is replaced.
+"""
+
+import argparse
+import pathlib
+import re
+import statistics
+
+import panels
+from rank_tests import critical_difference, friedman, jackknife
+from replay import AGENTS, EXPERIMENTS, Replay
+from statements import EIGHT, PAPER_RANKS, Statements
+
+VARIANTS = ("bapi-4", "bapi-8", "bapi-4-l", "bapi-4-nm", "bapi")
+OTHERS = ("asha", "top-k", "one-epoch", "glasses", "random")
+
+
+def row(*cells):
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def head(*cells):
+    return [row(*cells), "|" + "---|" * len(cells)]
+
+
+def with_error(estimate, error):
+    return f"{estimate:.2f} ± {error:.2f}"
+
+
+def runs_of(replay, budget, names):
+    counts = [len(replay.of(name, "bapi-4", budget)) for name in names if name not in AGENTS]
+    return max(counts) if counts else len(replay.of(names[0], "bapi-4", budget)) // 3
+
+
+def rank_table(replay):
+    budgets = replay.budgets()
+    lines = head("method", "paper", *budgets)
+    columns, notes = {}, []
+    for budget in budgets:
+        names = replay.experiments(EIGHT, budget)
+        rows = [[replay.ranks(name, EIGHT, budget)[method] for method in EIGHT] for name in names]
+        columns[budget] = {method: jackknife(lambda some, j=j: statistics.fmean(r[j] for r in some), rows)
+                           for j, method in enumerate(EIGHT)}
+        chi_squared, p = friedman(rows)
+        notes.append(f"{budget}: {len(names)} experiments, {runs_of(replay, budget, names)} seeds, Friedman chi² "
+                     f"{chi_squared:.1f}, p {p:.2g}, critical difference {critical_difference(8, len(names)):.1f} ranks")
+    for method in EIGHT:
+        lines.append(row(f"`{method}`", PAPER_RANKS[method],
+                         *(with_error(*columns[budget][method]) for budget in budgets)))
+    return [*lines, "", *(f"- {note}." for note in notes)]
+
+
+def experiment_table(replay, policies):
+    """Normalised regret at the middle budget."""
+    budgets = replay.budgets()
+    budget = budgets[len(budgets) // 2]
+    lines = head(f"experiment, {budget}", *(f"`{policy}`" for policy in policies))
+    for name in replay.experiments(policies, budget):
+        cells = [panels.mean_and_error([run.regret for run in replay.of(name, policy, budget)]) for policy in policies]
+        least = min(mean for mean, _ in cells)
+        lines.append(row(EXPERIMENTS[name],
+                         *(f"**{m:.3f}** ± {e:.3f}" if m == least else f"{m:.3f} ± {e:.3f}" for m, e in cells)))
+    return lines
+
+
+def statement_table(replay):
+    statements = Statements(replay)
+    lines = head("the paper says", "measured", "number", "verdict")
+    for finding in statements.findings():
+        number = f"{finding.estimate:+.2f} ± {finding.error:.2f} (n = {finding.count})" if finding.count > 1 else "-"
+        lines.append(row(finding.statement, finding.measure, number, f"*{finding.verdict}*"))
+    count = statements.comparable_at_the_end()
+    lines.append(row("With a large budget most methods end with comparable results",
+                     f"of the eight, within the critical difference of the best, {statements.large}", count,
+                     "*confirmed*" if count > len(EIGHT) / 2 else "*not confirmed*"))
+    return lines
+
+
+def panel_links(budgets):
+    return [line for budget in budgets for line in (f"![Best value against seconds, {budget}](panels-{budget}.svg)", "")]
+
+
+def put_into(page, tables):
+    text = page.read_text()
+    for name, lines in tables.items():
+        pattern = re.compile(rf"(<!-- results: {name} -->\n).*?(<!-- end of results -->)", re.DOTALL)
+        text, count = pattern.subn(lambda match: match[1] + "\n".join(lines) + "\n" + match[2], text)
+        if count != 1:
+            raise SystemExit(f"{page}: {count} tables with the name {name}, expected 1")
+    page.write_text(text)
+
+
+def main():
+    here = pathlib.Path(__file__).resolve().parent.parent
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("comparison", type=pathlib.Path, help="Directory of bapi compare")
+    parser.add_argument("--tables", type=pathlib.Path, default=here / "tables", help="Directory of the recorded tables")
+    parser.add_argument("--page", type=pathlib.Path, default=here / "README.md", help="Page to write the results into")
+    arguments = parser.parse_args()
+    replay = Replay(arguments.comparison / "runs.log", arguments.tables / "INDEX.csv")
+    for budget in replay.budgets() or ["any budget"]:
+        if len(replay.experiments(EIGHT, budget)) < 2:
+            raise SystemExit(f"{arguments.comparison}: fewer than two experiments have the runs of all methods at {budget}; "
+                             "finish the comparison with make experiments-compare")
+    put_into(arguments.page, {"ranks": rank_table(replay), "panels": panel_links(replay.budgets()),
+                              "eight": experiment_table(replay, EIGHT),
+                              "variants": experiment_table(replay, VARIANTS + OTHERS),
+                              "statements": statement_table(replay)})
+    for budget in replay.budgets():
+        (arguments.page.parent / f"panels-{budget}.svg").write_text(panels.draw(replay, budget))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""The log of `bapi compare` on the recorded tables, by experiment of the paper."""
+
+import bisect
+import collections
+import csv
+import dataclasses
+import json
+import pathlib
+import statistics
+
+# The paper's thirteen experiments and their tables, which end in -0, -1 and -2 where several seeds were recorded.
+EXPERIMENTS = {
+    "logreg-mnist": "1 logistic regression, MNIST",
+    "mlp-olivetti": "2 MLP, Olivetti",
+    "mlp-covtype": "3 MLP, Covtype",
+    "fcnet-mnist-25": "4 fully connected, MNIST, 25 epochs",
+    "fcnet-mnist-50": "5 fully connected, MNIST, 50 epochs",
+    "cnn-cifar10-25": "6 CNN, CIFAR-10, 25 epochs",
+    "cnn-cifar10-50": "7 CNN, CIFAR-10, 50 epochs",
+    "cnn-svhn-25": "8 CNN, SVHN, 25 epochs",
+    "cnn-svhn-50": "9 CNN, SVHN, 50 epochs",
+    "resnet-cifar10": "10 ResNet, CIFAR-10",
+    "ddqn-cartpole": "11 dueling double DQN, CartPole",
+    "a2c-reacher": "12 A2C, Reacher",
+    "a2c-pendulum": "13 A2C, InvertedPendulum",
+}
+AGENTS = ("ddqn-cartpole", "a2c-reacher", "a2c-pendulum")
+
+
+@dataclasses.dataclass
+class Run:
+    table: str
+    regret: float             # normalised: 0 is the table's best value, 1 its median full training
+    shares: list              # of the budget, ascending: when the best value so far improved
+    regrets: list             # what it improved to, normalised
+    scale: float | None       # metric per unit of normalised regret; None if the run ended at the best value
+
+    def regret_at(self, share):
+        """After this share of the budget; before the first report, what that report says."""
+        return self.regrets[max(0, bisect.bisect_right(self.shares, share) - 1)]
+
+
+@dataclasses.dataclass
+class Table:
+    goal: str
+    best: float
+    seconds: float            # of a full training
+    scale: float | None = None
+
+    def value(self, regret):
+        """The metric's value for a normalised regret."""
+        loss = regret * (self.scale or 0.0)
+        return self.best - loss if self.goal == "maximize" else self.best + loss
+
+
+def experiment_of(table):
+    return next((name for name in EXPERIMENTS if table == name or table[:-2] == name), None)
+
+
+class Replay:
+    """Runs by experiment, policy and budget, and the tables that they were run on."""
+
+    def __init__(self, log, index):
+        with open(index, newline="") as file:
+            self.tables = {pathlib.Path(line["table"]).stem: Table(line["goal"], float(line["best"]),
+                                                                   float(line["seconds_per_training"]))
+                           for line in csv.DictReader(file)}
+        self.runs = collections.defaultdict(list)
+        for line in pathlib.Path(log).read_text().splitlines():
+            record = json.loads(line).get("run")
+            if record and experiment_of(record["table"]):
+                self._add(record)
+
+    def _add(self, record):
+        regret = record["normalised_regret"]
+        shares, regrets = zip(*record["trajectory"]) if record["trajectory"] else ((0.0,), (regret,))
+        scale = record["regret"] / regret if regret > 0 else None
+        run = Run(record["table"], regret, shares, regrets, scale)
+        if scale is not None:
+            self.tables[run.table].scale = scale
+        self.runs[experiment_of(record["table"]), record["policy"], record["budget"]].append(
+            (record["table"], record["seed"], run))
+
+    def budgets(self):
+        return sorted({budget for _, _, budget in self.runs}, key=lambda budget: int(budget.removesuffix("full")))
+
+    def of(self, experiment, policy, budget):
+        """In the same order for every policy, so that runs with the same table and seed can be paired."""
+        runs = self.runs.get((experiment, policy, budget), [])
+        return [run for _, _, run in sorted(runs, key=lambda entry: entry[:2])]
+
+    def experiments(self, policies, budget):
+        """Those on which every one of the policies has the same number of runs, in the paper's order."""
+        counts = {name: {len(self.of(name, policy, budget)) for policy in policies} for name in EXPERIMENTS}
+        return [name for name, numbers in counts.items() if len(numbers) == 1 and numbers != {0}]
+
+    def regret(self, experiment, policy, budget, share=1.0):
+        """Mean over seeds and tables."""
+        return statistics.fmean(run.regret_at(share) for run in self.of(experiment, policy, budget))
+
+    def ranks(self, experiment, policies, budget, share=1.0):
+        """Rank of each policy by its mean regret; 1 is best, ties share the mean of their ranks."""
+        return dict(zip(policies, ranks_of([self.regret(experiment, p, budget, share) for p in policies])))
+
+
+def ranks_of(values):
+    ordered = sorted(values)
+    return [(bisect.bisect_left(ordered, v) + bisect.bisect_right(ordered, v) + 1) / 2 for v in values]

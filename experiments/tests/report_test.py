@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""The report of the replay: ranks, tests and the page, on a log made up here."""
+
+import json
+import math
+import pathlib
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+REPORT = pathlib.Path(__file__).resolve().parents[1] / "report"
+sys.path.insert(0, str(REPORT))
+
+from rank_tests import chi_squared_tail, critical_difference, friedman, jackknife  # noqa: E402
+from replay import Replay, Run, ranks_of  # noqa: E402
+from statements import EIGHT, Finding  # noqa: E402
+
+TABLES = ("logreg-mnist", "mlp-olivetti", "a2c-reacher-0", "a2c-reacher-1", "ddqn-cartpole-0")
+POLICIES = EIGHT + ("bapi-8", "bapi-4-l", "bapi-4-nm", "bapi", "asha", "top-k", "one-epoch", "glasses", "random")
+INDEX_HEAD = "table,goal,best,seconds_per_training\n"
+PAGE = "".join(f"<!-- results: {name} -->\nold\n<!-- end of results -->\n"
+               for name in ("ranks", "panels", "eight", "variants", "statements"))
+
+
+def run_record(policy, table, seed, budget, final):
+    return {"run": {"policy": policy, "table": table, "seed": seed, "budget": budget, "normalised_regret": final,
+                    "regret": 0.5 * final, "trajectory": [[0.1, final + 0.4], [0.6, final]]}}
+
+
+def write_comparison(directory, final):
+    """final(policy, table, seed) is the regret at the end."""
+    records = [run_record(policy, table, seed, budget, final(policy, table, seed))
+               for policy in POLICIES for table in TABLES for seed in range(2) for budget in ("5full", "20full")]
+    (directory / "runs.log").write_text("".join(json.dumps(r) + "\n" for r in [{"bapi comparison": 1}, *records]))
+    (directory / "INDEX.csv").write_text(INDEX_HEAD + "".join(f"{table}.csv,minimize,0.25,2\n" for table in TABLES))
+
+
+class RankTests(unittest.TestCase):
+    def test_ties_share_the_mean_of_their_ranks(self):
+        self.assertEqual(ranks_of([0.3, 0.1, 0.3, 0.2]), [3.5, 1, 3.5, 2])
+
+    def test_chi_squared_tail_matches_the_closed_form_of_two_degrees(self):
+        for x in (0.0, 0.5, 3.0, 20.0):
+            self.assertAlmostEqual(chi_squared_tail(x, 2), math.exp(-x / 2), places=12)
+
+    def test_friedman_without_ties_is_the_textbook_formula(self):
+        rows = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3]]
+        n, k = 4, 3
+        means = [statistics.fmean(row[j] for row in rows) for j in range(k)]
+        expected = 12 * n / (k * (k + 1)) * (sum(m * m for m in means) - k * (k + 1) ** 2 / 4)
+        self.assertAlmostEqual(friedman(rows)[0], expected)
+
+    def test_critical_difference_of_eight_methods_on_thirteen_experiments(self):
+        self.assertAlmostEqual(critical_difference(8, 13), 2.91, places=2)  # Demšar's formula by hand
+
+    def test_jackknife_of_a_mean_is_its_standard_error(self):
+        values = [1.0, 4.0, 2.5, 7.0]
+        estimate, error = jackknife(statistics.fmean, values)
+        self.assertAlmostEqual(estimate, statistics.fmean(values))
+        self.assertAlmostEqual(error, statistics.stdev(values) / 2)
+
+
+class Statement(unittest.TestCase):
+    def test_two_standard_errors_decide(self):
+        for estimate, verdict in ((2.1, "confirmed"), (1.9, "not confirmed"), (-1.9, "not confirmed"), (-2.1, "reversed")):
+            self.assertEqual(Finding("", "", estimate, 1.0, 5).verdict, verdict)
+
+    def test_one_experiment_decides_nothing(self):
+        self.assertEqual(Finding("", "", 5.0, 0.0, 1).verdict, "no data")
+
+
+class Replays(unittest.TestCase):
+    def test_regret_is_a_step_function_of_the_budget(self):
+        run = Run("t", 0.1, [0.2, 0.5], [0.7, 0.1], 1.0)
+        self.assertEqual([run.regret_at(share) for share in (0.0, 0.2, 0.49, 0.5, 1.0)], [0.7, 0.7, 0.7, 0.1, 0.1])
+
+    def test_tables_of_one_agent_are_one_experiment(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            directory = pathlib.Path(scratch)
+            write_comparison(directory, lambda policy, table, seed: 0.1 * EIGHT.index(policy) if policy in EIGHT else 1)
+            replay = Replay(directory / "runs.log", directory / "INDEX.csv")
+            self.assertEqual(replay.experiments(EIGHT, "5full"),
+                             ["logreg-mnist", "mlp-olivetti", "ddqn-cartpole", "a2c-reacher"])
+            self.assertEqual(len(replay.of("a2c-reacher", "ei", "5full")), 4)
+            self.assertEqual(replay.ranks("a2c-reacher", EIGHT, "5full")["ms-ei"], 2)
+
+    def test_values_come_back_from_normalised_regret(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            directory = pathlib.Path(scratch)
+            write_comparison(directory, lambda policy, table, seed: 0.3)
+            table = Replay(directory / "runs.log", directory / "INDEX.csv").tables["logreg-mnist"]
+            self.assertAlmostEqual(table.value(0.3), 0.25 + 0.15)
+
+
+class Page(unittest.TestCase):
+    def report(self, directory, page):
+        return subprocess.run([sys.executable, REPORT, directory, "--tables", directory, "--page", page],
+                              capture_output=True, text=True)
+
+    def test_page_and_panels_are_written(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            directory = pathlib.Path(scratch)
+            draw = random.Random(1)
+            write_comparison(directory, lambda policy, table, seed: draw.random() + (policy != "bapi-4"))
+            page = directory / "README.md"
+            page.write_text(PAGE)
+            answer = self.report(directory, page)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            text = page.read_text()
+            self.assertNotIn("old", text)
+            self.assertIn("| `bapi-4` | 2.9 | 1.00 ± 0.00 | 1.00 ± 0.00 |", text)
+            xml.etree.ElementTree.parse(directory / "panels-5full.svg")
+
+    def test_a_comparison_without_a_whole_experiment_is_refused(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            directory = pathlib.Path(scratch)
+            (directory / "INDEX.csv").write_text(INDEX_HEAD + "logreg-mnist.csv,minimize,0.25,2\n")
+            (directory / "runs.log").write_text(json.dumps(run_record("ei", "logreg-mnist", 0, "5full", 0.2)) + "\n")
+            page = directory / "README.md"
+            page.write_text(PAGE)
+            answer = self.report(directory, page)
+            self.assertEqual(answer.returncode, 1)
+            self.assertIn("make experiments-compare", answer.stderr)
+            self.assertEqual(page.read_text(), PAGE)
+
+
+if __name__ == "__main__":
+    unittest.main()
