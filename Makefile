@@ -128,8 +128,10 @@ install: build ## install program, library, headers and CMake package into PREFI
 	cmake --install build/release --prefix $(PREFIX)
 
 .PHONY: deb
-deb: build ## build build/bapi_<version>_<architecture>.deb
-	cpack --config build/release/CPackConfig.cmake -G DEB -B build
+deb: deps ## build build/package/bapi_<version>_<architecture>.deb
+	cmake --preset package
+	cmake --build --preset package -j $(JOBS)
+	cpack --config build/package/CPackConfig.cmake -G DEB -B build/package
 
 .PHONY: single-file
 single-file: deps ## build build/static/bapi, one file that runs on any Linux of this processor family
@@ -137,6 +139,24 @@ single-file: deps ## build build/static/bapi, one file that runs on any Linux of
 	tools/fetch-httplib build/httplib
 	cmake --preset static -DBAPI_HTTPLIB_DIR=$(CURDIR)/build/httplib
 	cmake --build --preset static -j $(JOBS) --target bapi
+
+# What users download, with checksums: the program as one file, wheels that need no compiler, the Debian package.
+RELEASE := build/release-files
+VERSION = $(shell sed -n 's/^project(bapi VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+
+.PHONY: release
+release: deps ## build and test everything for a release into build/release-files (needs root, PyPI, a Debian mirror)
+	@tools/install-deps release
+	@echo "Building the single file, the package and a wheel for each Python: half an hour of processor time"
+	rm -rf $(RELEASE)
+	mkdir -p $(RELEASE)
+	$(MAKE) single-file deb
+	install --strip build/static/bapi $(RELEASE)/bapi-$(VERSION)-linux-$(shell uname -m)
+	cp build/package/*.deb $(RELEASE)
+	tools/build-wheels $(RELEASE)/bapi-$(VERSION)-linux-$(shell uname -m) $(RELEASE)
+	cd $(RELEASE) && sha256sum bapi* > SHA256SUMS
+	@echo "Testing them in root file systems of Debian 11 and 12: about five minutes"
+	tools/test-release $(RELEASE)
 
 .PHONY: clean
 clean: ## remove everything that was built

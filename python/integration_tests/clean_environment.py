@@ -21,7 +21,7 @@ def main() -> None:
         )
         assert study.state == "finished" and study.spent == 60, study
         status = subprocess.run([sys.argv[1], "status", str(study.path)], capture_output=True, text=True, check=True)
-        assert "60 epochs of 60 epochs spent" in status.stdout
+        assert "60 of 60 epochs spent" in status.stdout
     version = subprocess.run([sys.argv[1], "--version"], capture_output=True, text=True, check=True).stdout
     assert bapi.__version__ in version
     print(f"bapi {bapi.__version__} works in a clean environment")

@@ -4,6 +4,7 @@
 
 #include "bapi/dashboard/assets.h"
 #include "bapi/dashboard/sha256.h"
+#include "bapi/study/event.h"
 
 namespace bapi {
 namespace {
@@ -36,6 +37,16 @@ TEST(Page, ScriptNeverParsesText) {
   for (const char* file : {"index.html", "style.css"}) {
     const std::string text(dashboard_asset(file));
     EXPECT_FALSE(std::regex_search(text, std::regex(R"(\son\w+=|\sstyle=|url\(|@import)"))) << file;
+  }
+}
+
+// A kind without a colour would be a hole in the bar of the budget, and in the burn-down.
+TEST(Page, HasAColourForEveryKindOfSpending) {
+  const std::string style(dashboard_asset("style.css"));
+  for (const Name<OverheadKind>& kind : names<OverheadKind>.entries) {
+    const std::string word(kind.word);
+    EXPECT_NE(style.find(".k-" + word + " {"), std::string::npos) << word;
+    EXPECT_TRUE(std::regex_search(page_script(), std::regex("KIND_COLOUR = .*\\b" + word + "'?: '"))) << word;
   }
 }
 

@@ -98,6 +98,12 @@ class WrongUse(EndToEnd):
         self.assertIn("study.db", self.bapi("status", "mlp", code=3).stderr)
 
 
+class Beginning(EndToEnd):
+    def test_says_how_to_watch_the_study(self):
+        result = self.bapi("run", self.study())
+        self.assertIn("bapi dashboard mlp.bapi", result.stdout + result.stderr)
+
+
 class Init(EndToEnd):
     def test_writes_a_file_that_the_program_reads_and_never_overwrites(self):
         self.assertEqual(self.bapi("init").stdout, "study.yaml\n")

@@ -108,7 +108,9 @@ class Hooks(HookStudies):
         provenance = self.json("status", "hooked")["provenance"]
         self.assertEqual(provenance["commit"], commit.strip())
         self.assertEqual(provenance["host"], os.uname().nodename)
-        self.assertIn(f"commit {commit[:12]}", self.bapi("status", "hooked").stdout)
+        status = self.bapi("status", "hooked").stdout
+        self.assertIn(f"commit {commit[:12]}", status)
+        self.assertRegex(status, r"(?m)^command +\S")
         # Another commit is noted in the log.
         subprocess.run(["git", *commands[1]], cwd=self.dir, check=True)
         self.bapi("resume", "hooked", "--quiet", "--budget", "12 epochs")

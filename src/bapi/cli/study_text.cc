@@ -134,6 +134,11 @@ std::string provenance_line(const StudyView& study) {
   return parts.empty() ? "" : labelled("run by", fmt::format("{}", fmt::join(parts, ", ")));
 }
 
+std::string command_line(const StudyView& study) {
+  const std::vector<std::string>& command = study.spec().command;
+  return command.empty() ? "" : labelled("command", fmt::format("{}", fmt::join(command, " ")));
+}
+
 std::string place_lines(const StudyView& study) {
   std::string out = labelled("files", shown_path(study.dir.root()) + "/");
   if (const DiskUse use = disk_use(study.dir, study.history); use.total() > 0) {
@@ -201,7 +206,7 @@ std::string state_text(const StudyView& study) {
 std::string study_text(const StudyView& study) {
   return labelled("study", study.spec().name + " (" + study.spec().policy.name + ")") +
          labelled("state", state_text(study)) + best_lines(study) + budget_lines(study) + trials_line(study) +
-         wishes_line(study) + earlier_lines(study) + provenance_line(study) + place_lines(study);
+         wishes_line(study) + earlier_lines(study) + command_line(study) + provenance_line(study) + place_lines(study);
 }
 
 std::string raise_hint(const StudyView& study) {

@@ -3,7 +3,7 @@
 import {el, fill, num, duration, clock, csv, save, table, shown} from './base.js';
 import {param, setParam, selected, pins} from './data.js';
 
-const MARGIN = {left: 56, right: 14, top: 10, bottom: 36};
+const MARGIN = {left: 56, right: 14, top: 10, labelled: 24, bottom: 36};
 const SLICE = 12;  // milliseconds of drawing at a time
 
 let palette = {};
@@ -63,14 +63,14 @@ export function scaleOf(axis, low, high, from, to) {
   return scale;
 }
 
-// Where the bulk of the values lies, and how many are outside.
+// Where the bulk of the values lies.
 function bulk(values) {
   const sorted = Float64Array.from(values.filter((v) => isFinite(v))).sort();
-  if (!sorted.length) return {low: 0, high: 1, cut: 0};
+  if (!sorted.length) return {low: 0, high: 1};
   const at = (p) => sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))];
   const q1 = at(0.05), q3 = at(0.95), reach = 1.0 * (q3 - q1) || Math.abs(q1) * 0.05 || 0.5;
   const low = Math.max(sorted[0], q1 - reach), high = Math.min(sorted.at(-1), q3 + reach);
-  return {low, high, cut: sorted.filter((v) => v < low || v > high).length};
+  return {low, high};
 }
 
 // ---- Patterns: kinds of spending differ by more than colour
@@ -183,10 +183,13 @@ const draw = {
     ctx.fillStyle = colour('ink');
     ctx.font = '12px system-ui, sans-serif';
     if (m.x !== undefined) {
-      const right = x(m.x) > box.right - 60;
-      ctx.textAlign = right ? 'right' : 'left';
-      ctx.fillText(m.label, x(m.x) + (right ? -4 : 4), box.top + 10 + (m.down || 0));
-    } else { ctx.textAlign = 'right'; ctx.fillText(m.label, box.right - 4, y(m.y) - 4); }
+      const wide = ctx.measureText(m.label).width + 8, left = m.side === 'left' ? x(m.x) - box.left > wide : box.right - x(m.x) < wide;
+      ctx.textAlign = left ? 'right' : 'left';
+      ctx.fillText(m.label, x(m.x) + (left ? -4 : 4), m.foot ? box.bottom - 5 : box.top + 10 + (m.down || 0));
+    } else {
+      ctx.textAlign = 'right';
+      ctx.fillText(m.label, box.right - 4, y(m.y) - 4 < box.top + 10 ? y(m.y) + 13 : y(m.y) - 4);
+    }
   },
   text(ctx, m, x, y) {
     ctx.fillStyle = colour(m.colour || 'ink');
@@ -197,7 +200,7 @@ const draw = {
 };
 
 function reach(m, axis) {
-  if (m.off) return [];
+  if (m.off === true || m.off === axis) return [];
   if (m.type === 'curves') return axis === 'x' ? m.xReach : [];
   if (m.type === 'bars') return m.bars.flatMap((b) => (axis === 'x' ? [b.x0, b.x1] : [b.y0, b.y1]));
   if (m.type === 'rule') return m.fit && m[axis] !== undefined ? [m[axis]] : [];
@@ -263,9 +266,9 @@ export class Chart {
       for (const v of values) { if (v < low) low = v; if (v > high) high = v; }
       if (name === 'y' && this.spec.sample) {
         const b = bulk(this.spec.sample);
-        out.cut = b.cut;
         low = Math.min(low, b.low);
         high = Math.max(high, b.high);
+        out.cut = (this.spec.counted || this.spec.sample).filter((v) => v < low || v > high).length;
       }
       if (axis.low !== undefined) low = axis.low;
       if (axis.high !== undefined) high = axis.high;
@@ -293,7 +296,7 @@ export class Chart {
   redraw() {
     if (this.spec.empty !== undefined || !this.plot.clientWidth) return;
     const {width, height} = this.size(), left = this.spec.left || MARGIN.left;
-    this.box = {left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom};
+    this.box = {left, right: width - (this.spec.right || MARGIN.right), top: this.spec.y.label ? MARGIN.labelled : MARGIN.top, bottom: height - MARGIN.bottom};
     const domain = this.domains(), ctx = this.data.getContext('2d');
     this.x = scaleOf(this.axis('x'), ...domain.x, this.box.left, this.box.right);
     this.y = scaleOf(this.axis('y'), ...domain.y, this.box.bottom, this.box.top);
@@ -322,6 +325,10 @@ export class Chart {
       ctx.lineTo(box.right, py);
       ctx.stroke();
       ctx.fillText(y.format(t), box.left - 6, py + 4);
+      if (!this.spec.y.beside) continue;
+      ctx.textAlign = 'left';
+      ctx.fillText(this.spec.y.beside[t], box.right + 6, py + 4);
+      ctx.textAlign = 'right';
     }
     ctx.textAlign = 'center';
     let last = -Infinity;
@@ -337,7 +344,7 @@ export class Chart {
     }
     ctx.fillText(this.spec.x.label || '', (box.left + box.right) / 2, height - 4);
     ctx.textAlign = 'left';
-    if (this.spec.y.label) ctx.fillText(this.spec.y.label, box.left + 4, box.top + 8);
+    if (this.spec.y.label) ctx.fillText(this.spec.y.label, Math.min(8, box.left), 12);
   }
 
   // Mark by mark; many curves in slices, so that the page stays awake.

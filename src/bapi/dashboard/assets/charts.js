@@ -3,10 +3,14 @@ import {el, fill, num, cost, costShort, plural, percent, clock, ago, duration, b
 import {know, now, pins, selected, setParam, param, FILE} from './data.js';
 import {Chart, colour, STATE_COLOUR, STATE_SHAPE} from './chart.js';
 
-const KINDS = ['epoch', 'start-up', 'repeat', 'grace', 'failed', 'ahead', 'unreported', 'snapshot'];
-export const KIND_COLOUR = {epoch: 'blue', 'start-up': 'orange', repeat: 'purple', grace: 'sky', failed: 'vermilion', ahead: 'green', unreported: 'grey', snapshot: 'yellow'};
-export const KIND_WORDS = {epoch: 'epochs', 'start-up': 'start-up', repeat: 'repeated', grace: 'grace', failed: 'failed', ahead: 'ahead', unreported: 'unreported', snapshot: 'snapshots'};
+// The kinds of spending in the order of the server; one that is not listed here keeps its name.
+const kinds = () => Object.keys(know.study.spending);
+const KIND_COLOUR = {epoch: 'blue', 'start-up': 'orange', repeat: 'purple', unfinished: 'ink', grace: 'sky', failed: 'vermilion', ahead: 'green', unreported: 'grey', snapshot: 'yellow'};
+const KIND_WORDS = {epoch: 'epochs', repeat: 'repeated', snapshot: 'snapshots'};
+export const kindColour = (kind) => KIND_COLOUR[kind] || 'grey';
+export const kindWords = (kind) => KIND_WORDS[kind] || kind;
 
+const READING = 'Reading the study.';
 export const unit = () => know.study.spec.unit;
 const metric = () => know.study.spec.metric;
 const goal = () => know.study.spec.goal;
@@ -26,16 +30,17 @@ export function accruing() {
 export function burndown() {
   return new Chart('burndown', 'Budget burn-down', () => {
     const record = know.answers.burndown, s = know.study;
-    if (!record || !record.points.length) return {empty: 'Nothing has been spent yet.'};
-    const points = record.points, xs = points.map((p) => p.at), total = points.map((p) => p.total);
-    const spent = points.map((p) => sum(KINDS.map((k) => p.spent[k])));
+    if (!record) return {empty: READING};
+    if (!record.points.length) return {empty: 'Nothing has been spent yet.'};
+    const points = record.points, KINDS = kinds(), xs = points.map((p) => p.at), total = points.map((p) => p.total);
+    const spent = points.map((p) => sum(Object.values(p.spent)));
     const left = points.map((p, i) => Math.max(0, total[i] - spent[i]));
     const marks = [{type: 'area', xs, low: left.map(() => 0), high: left, colour: 'blue', alpha: 0.12, step: true}];
     let base = left;
     KINDS.forEach((k, i) => {
       if (!points.at(-1).spent[k]) return;
       const top = base.map((b, j) => b + points[j].spent[k]);
-      marks.push({type: 'area', xs, low: base, high: top, colour: KIND_COLOUR[k], alpha: k === 'epoch' ? 0.45 : 0.9, hatch: k === 'epoch' ? 0 : i, step: true});
+      marks.push({type: 'area', xs, low: base, high: top, colour: kindColour(k), alpha: k === 'epoch' ? 0.45 : 0.9, hatch: k === 'epoch' ? 0 : i, step: true});
       base = top;
     });
     marks.push({type: 'line', xs, ys: left, colour: 'ink', width: 2, step: true}, {type: 'line', xs, ys: total, colour: 'quiet', dash: [2, 2], step: true});
@@ -51,7 +56,7 @@ export function burndown() {
       x: {label: 'time', scale: 'time', tight: true}, y: {label: 'budget (' + unit() + ')', unit: unit(), low: 0}, marks,
       points: points.map((p, i) => ({x: xs[i], y: left[i], label: clock(xs[i]) + ': ' + cost(left[i], unit()) + ' left, ' + cost(spent[i], unit()) + ' spent'})),
       caption: cost(spent.at(-1), unit()) + ' of ' + cost(total.at(-1), unit()) + ' is spent, ' + percent(spent.at(-1) ? overhead / spent.at(-1) : 0) + ' of it on overhead' +
-          (end ? '; at this rate it ends about ' + clock(end) + '.' : '.') + ' From the line up: ' + by.map((k) => KIND_WORDS[k]).join(', ') + '.',
+          (end ? '; at this rate it ends about ' + clock(end) + '.' : '.') + ' From the line up: ' + by.map(kindWords).join(', ') + '.',
       table: {head: ['time', 'total', 'left', ...KINDS], rows: points.map((p, i) => [new Date(xs[i] * 1000).toISOString(), total[i], left[i], ...KINDS.map((k) => p.spent[k])])},
     };
   });
@@ -96,10 +101,13 @@ export function outlook() {
   });
   const chart = new Chart('outlook', 'Outlook', () => {
     const inc = know.answers.incumbent, w = know.insight['what-if'] && know.insight['what-if'].answer;
-    if (!inc || !inc.steps.length) return {empty: 'No report yet; the outlook needs one.'};
+    if (!inc) return {empty: READING};
+    if (!inc.steps.length) return {empty: 'No report yet; the outlook needs one.'};
     const budget = know.study.budget, steps = inc.steps, xs = [...steps.map((p) => p.spent), budget.spent], ys = [...steps.map((p) => p.value), steps.at(-1).value];
+    // The frame holds what the best was from a tenth of the spending on: the first reports would make the rest a line.
+    const early = steps.findLast((p) => p.spent <= 0.1 * budget.spent), sample = [...(early ? [early.value] : []), ...steps.filter((p) => p.spent > 0.1 * budget.spent).map((p) => p.value), steps.at(-1).value];
     const marks = [{type: 'dots', xs: inc.dots.map((d) => d[0]), ys: inc.dots.map((d) => d[1]), colour: 'grey', alpha: 0.35, size: 1.8, off: true},
-                   {type: 'line', xs, ys, step: true, colour: 'blue', width: 2}, {type: 'rule', x: budget.spent, label: 'now', fit: true}];
+                   {type: 'line', xs, ys, step: true, colour: 'blue', width: 2, off: 'y'}, {type: 'rule', x: budget.spent, label: 'now', fit: true, side: 'left', foot: goal() === 'maximize'}];
     let words = metric() + ' went from ' + num(steps[0].value) + ' to ' + num(steps.at(-1).value) + ' in ' + plural(steps.length, 'step') + ', the last ' + (FILE ? 'after ' + cost(steps.at(-1).spent, unit()) : ago(now() - steps.at(-1).at)) + '.';
     if (w) {
       const part = (rows, alpha) => rows.length > 1 && marks.push({type: 'area', xs: rows.map((r) => r.budget), low: rows.map((r) => r.low), high: rows.map((r) => r.high), colour: 'blue', alpha}, {type: 'line', xs: rows.map((r) => r.budget), ys: rows.map((r) => r.best), colour: 'blue', dash: [5, 4]});
@@ -107,13 +115,13 @@ export function outlook() {
       part([...w.rows.filter((r) => r.budget < w.total), {...edge, budget: Math.max(w.total, w.spent)}], 0.22);
       part([{...edge, budget: Math.max(w.total, w.spent)}, ...w.rows.filter((r) => r.budget > w.total)], 0.1);
       const b = chosen(), at = expectedAt(w.rows, b);
-      marks.push({type: 'rule', x: w.total, label: 'total', dash: [2, 2], down: 14}, {type: 'dots', xs: [b], ys: [at.best], colour: 'ink', size: 5, shape: 'square'});
+      marks.push({type: 'rule', x: w.total, label: 'total', dash: [2, 2], foot: goal() === 'maximize'}, {type: 'dots', xs: [b], ys: [at.best], colour: 'ink', size: 5, shape: 'square'});
       const e = w.expected;
       words += e ? ' At the end of the budget ' + num(e.best) + ' is expected (80 %: ' + num(e.low) + ' to ' + num(e.high) + '); with ' + cost(w.to, unit()) + ', ' + w.ending + '.' : ' The budget is spent.';
     }
     read();
     return {
-      x: {label: 'total budget (' + unit() + ')', unit: unit(), low: 0}, y: {label: metric()}, marks, sample: ys, pick,
+      x: {label: 'total budget (' + unit() + ')', unit: unit(), low: 0}, y: {label: metric()}, marks, sample, counted: inc.dots.map((d) => d[1]), pick,
       points: [...steps.map((p) => ({x: p.spent, y: p.value, key: p.trial, label: num(p.value) + ' after ' + cost(p.spent, unit()) + ': trial ' + p.trial + ', epoch ' + p.epoch})),
                ...(w ? w.rows.map((r) => ({x: r.budget, y: r.best, label: num(r.best) + ' expected at ' + cost(r.budget, unit()) + ' (' + num(r.low) + ' to ' + num(r.high) + '), after ' + plural(r.runs, 'further trial')})) : [])],
       caption: words,
@@ -227,12 +235,11 @@ export function planValues() {
     if (!runs || !runs.length) return {empty: runs ? 'Nothing is planned.' : 'Waiting for the plan.'};
     const best = know.study.best.value, next = runs.find((r) => r.next) || runs[0];
     return {
-      x: {label: metric() + ' at the end of the run'}, left: 74, y: {scale: 'category', names: runs.map(runName), low: runs.length - 0.5, high: -0.5, tight: true},
+      x: {label: metric() + ' at the end of the run'}, left: 74, right: 74, y: {scale: 'category', names: runs.map(runName), beside: runs.map((r) => '+' + num(Number(r.improvement.toPrecision(2)))), low: runs.length - 0.5, high: -0.5, tight: true},
       marks: [{type: 'whiskers', across: true, xs: runs.map((r) => r.predicted.mean), ys: runs.map((r, i) => i), low: runs.map((r) => r.predicted.low), high: runs.map((r) => r.predicted.high), colour: 'blue', width: 3, alpha: 0.5},
-              {type: 'dots', xs: runs.map((r) => r.predicted.mean), ys: runs.map((r, i) => i), colour: 'blue', size: 4.5}, {type: 'rule', x: best, label: 'best', fit: true, colour: 'ink'},
-              ...runs.map((r, i) => ({type: 'text', x: r.predicted.high, y: i, text: '+' + num(Number(r.improvement.toPrecision(2)))}))],
+              {type: 'dots', xs: runs.map((r) => r.predicted.mean), ys: runs.map((r, i) => i), colour: 'blue', size: 4.5}, {type: 'rule', x: best, label: 'best', fit: true, colour: 'ink', side: 'left'}],
       points: runs.map((r, i) => ({x: r.predicted.mean, y: i, key: r.trial ?? undefined, label: runName(r) + ': ' + num(r.predicted.mean) + ' expected at epoch ' + r.until + ' (80 %: ' + num(r.predicted.low) + ' to ' + num(r.predicted.high) + '), improvement ' + num(r.improvement)})), pick,
-      caption: 'Predicted value with its 80 % interval; the line is the best so far, ' + num(best) + '. The number is the expected improvement; that of ' + runName(next).replace('* ', '') + ' is ' + num(next.improvement) + '.',
+      caption: 'Predicted value with its 80 % interval; the line is the best so far, ' + num(best) + '. On the right the expected improvement; that of ' + runName(next).replace('* ', '') + ' is ' + num(next.improvement) + '.',
       table: {head: ['trial', 'predicted', 'low', 'high', 'improvement'], rows: runs.map((r) => [r.trial ?? 'new', r.predicted.mean, r.predicted.low, r.predicted.high, r.improvement])},
     };
   });
@@ -247,6 +254,7 @@ function wilson(share, n) {
 export function calibrationChart() {
   return new Chart('calibration', 'Calibration: how often forecasts came true', () => {
     const record = know.answers.calibration, rows = record ? record.table.filter((r) => r.count) : [];
+    if (!record) return {empty: READING};
     if (!rows.length) return {empty: 'No predicted epoch has been reached yet; policies without a model of values predict none.'};
     const marks = [{type: 'line', xs: [0.4, 1], ys: [0.4, 1], colour: 'quiet', dash: [4, 3], off: true}], points = [];
     rows.forEach((r, i) => {
@@ -265,7 +273,8 @@ export function calibrationChart() {
 
 export function errorsChart() {
   return new Chart('errors', 'Errors of forecasts, in order of time', () => {
-    const list = know.answers.calibration ? know.answers.calibration.forecasts.filter((f) => f.error !== null) : [];
+    if (!know.answers.calibration) return {empty: READING};
+    const list = know.answers.calibration.forecasts.filter((f) => f.error !== null);
     if (!list.length) return {empty: 'No forecast has come to its epoch yet.'};
     const n = list.length, inside = list.filter((f) => Math.abs(f.error) <= 1.2816).length;
     return {
@@ -333,7 +342,8 @@ export function certificate() {
 export function timeline() {
   return new Chart('timeline', 'Timeline of workers', () => {
     const record = know.answers.timeline;
-    if (!record || !record.bars.length) return {empty: 'No trial has been trained yet.'};
+    if (!record) return {empty: READING};
+    if (!record.bars.length) return {empty: 'No trial has been trained yet.'};
     const lanes = Math.max(record.workers, ...record.bars.map((b) => b.lane + 1)), until = know.study.state === 'running' ? now() : Math.max(...record.bars.map((b) => b.end || b.begin));
     const bars = [], points = [];
     let busy = 0;
@@ -430,7 +440,7 @@ export function compareChart(id, title, list, mode) {
       const began = study.began, last = mode === 'time' ? (study.changed || began) - began : mode === 'share' ? study.budget.spent / study.budget.total : study.budget.spent;
       const xs = incumbent.steps.map((p) => (mode === 'time' ? p.at - began : mode === 'share' ? p.spent / study.budget.total : p.spent)), ys = incumbent.steps.map((p) => p.value);
       if (!xs.length) return;
-      marks.push({type: 'line', step: true, xs: [...xs, last], ys: [...ys, ys.at(-1)], colour: names[i % 7], width: 2, dash: i >= 7 ? [6, 3] : [1, 0]}, {type: 'text', x: last, y: ys.at(-1), text: study.name, align: 'right', dx: -4, dy: -6});
+      marks.push({type: 'line', step: true, xs: [...xs, last], ys: [...ys, ys.at(-1)], colour: names[i % 7], width: 2, dash: i >= 7 ? [6, 3] : [1, 0]}, {type: 'text', x: last, y: ys.at(-1), text: study.name, align: 'right', dx: -4, dy: 14 + 14 * i, colour: names[i % 7]});
       xs.forEach((x, j) => points.push({x, y: ys[j], label: study.name + ': ' + num(ys[j])}));
     });
     const u = list[0].study.spec.unit;

@@ -1,7 +1,7 @@
 // The pages. Each is {title, parts, node, update}: `parts` is what it needs, `update` shows what is known by now.
 import {el, fill, num, cost, costShort, plural, percent, clock, ago, duration, state, spark, table, value, configText, copyButton, ansi, bytes, better, shown, cut, csv, save} from './base.js';
 import {know, now, get, ask, param, setParam, pins, selected, place, complaint, FILE} from './data.js';
-import {unit, burndown, outlook, curves, planCosts, planValues, calibrationChart, errorsChart, costValue, certificate, timeline, parameter, parallel, compareChart, chanceOver, accruing, KIND_COLOUR, KIND_WORDS, budgetText} from './charts.js';
+import {unit, burndown, outlook, curves, planCosts, planValues, calibrationChart, errorsChart, costValue, certificate, timeline, parameter, parallel, compareChart, chanceOver, accruing, kindWords, budgetText} from './charts.js';
 import {Chart, STATE_COLOUR} from './chart.js';
 
 const link = (id, rest) => '#/s/' + encodeURIComponent(id) + (rest ? '/' + rest : '');
@@ -79,7 +79,7 @@ function budgetCard() {
     slot(body, [b, s.committed, s.spending, s.ends_at && Math.round(s.ends_at), s.deadline, s.state, Math.round(extra / Math.max(b.total, 1) * 200)], () => [
       budgetBar(s.spending, b.total, s.state === 'running' ? s.committed : 0),
       el('p', {class: 'big'}, el('strong', {id: 'spent-value', title: String(b.spent)}, costShort(b.spent, u)), ' of ', el('span', {id: 'total-value', title: String(b.total)}, cost(b.total, u)), el('small', {}, s.committed > 0 && s.state === 'running' ? ' \u00b7 ' + cost(s.committed, u) + ' committed' : '', extra > 0.5 ? ' \u00b7 about ' + cost(extra, u) + ' more not reported yet' : '')),
-      el('p', {}, b.spent > 0 ? Object.entries(s.spending).filter(([k, v]) => v > 0 || k === 'failed').map(([k, v], i) => [i ? ' \u00b7 ' : '', el('span', {class: 'key k-' + k, 'aria-hidden': 'true'}), ' ' + KIND_WORDS[k] + ' ' + (100 * v / b.spent).toFixed(1) + ' %']) : 'nothing spent yet'),
+      el('p', {}, b.spent > 0 ? Object.entries(s.spending).filter(([k, v]) => v > 0 || k === 'failed').map(([k, v], i) => [i ? ' \u00b7 ' : '', el('span', {class: 'key k-' + k, 'aria-hidden': 'true'}), ' ' + kindWords(k) + ' ' + (100 * v / b.spent).toFixed(1) + ' %']) : 'nothing spent yet'),
       el('p', {}, s.state === 'finished' || s.state === 'interrupted' ? cost(b.remaining, u) + ' left' : s.ends_at ? ['ends about ', el('strong', {}, clock(s.ends_at))] : 'its end is not known yet', s.deadline ? ' \u00b7 deadline ' + clock(s.deadline) : '')]);
   }};
 }
@@ -90,7 +90,7 @@ function nowCard() {
     const s = know.study, plan = know.insight.plan && know.insight.plan.answer, d = s.latest;
     const next = plan && plan.decision;
     slot(body, [d && d.seq, s.running.map((r) => [r.trial, r.epochs, r.until, r.last]), next, s.state], () => [
-      d ? el('div', {class: 'decision'}, el('p', {}, el('small', {}, s.began ? duration(d.at - s.began) + ' ' : ''), el('a', {href: link(know.id, 'decisions?open=' + d.seq)}, '#' + d.seq), ' ', el('strong', {}, d.decision)), el('p', {class: 'note'}, cut(d.because || '', 300))) : el('p', {class: 'wait'}, 'Nothing has been decided yet.'),
+      d ? el('div', {class: 'decision'}, el('p', {}, el('small', {}, s.began ? duration(d.at - s.began) + ' ' : ''), el('a', {href: link(know.id, 'decisions?open=' + d.seq)}, '#' + d.seq), ' ', el('strong', {}, d.decision)), el('p', {class: 'note'}, cut(d.because || '', 700))) : el('p', {class: 'wait'}, 'Nothing has been decided yet.'),
       s.running.length ? el('ul', {class: 'running'}, s.running.map((r) => el('li', {}, trialLink(r.trial), el('span', {class: 'n'}, ' ' + r.epochs + '/' + r.until + ' '), r.last === null ? el('span', {class: 'wait'}, 'starting for ' + duration(Math.max(0, Math.round(now() - r.since)))) : [el('strong', {}, num(r.last)), ' ', spark(r.spark)]))) : el('p', {class: 'wait'}, s.state === 'running' ? 'No trial is running at this moment.' : 'Nothing is running.'),
       next ? el('p', {}, 'next: ', nextText(next)) : null]);
   }};
@@ -103,6 +103,16 @@ function nextText(d) {
   return d.action === 'finish' ? 'finish: ' + d.reason : 'wait for the running trials';
 }
 
+// How old an answer of the planner is; empty while it is of the latest event.
+function answerAge(record) {
+  return record && record.as_of !== null && record.as_of < know.study.seq && !FILE ? 'As of event ' + record.as_of + ', ' + ago(Math.max(0, now() - record.computed_at)) + '. ' : '';
+}
+
+function ageOf(what) {
+  const node = el('p', {class: 'note'});
+  return {node, update: () => fill(node, answerAge(know.insight[what]))};
+}
+
 function insightAge() {
   const node = el('p', {class: 'note'});
   return {node, update: () => {
@@ -111,7 +121,7 @@ function insightAge() {
     if (!w || w.as_of === null) return fill(node, s.best ? 'The planner is at work; its answer appears by itself.' + planner : 'The planner waits for the first report.');
     if (w.trouble) return fill(node, w.trouble);
     const gain = c && c.gains.length ? Number((c.gains[Math.floor(c.gains.length / 2)] || c.gains.at(-1)).toPrecision(1)) : 0;
-    fill(node, w.as_of < s.seq && !FILE ? 'As of event ' + w.as_of + ', ' + ago(now() - w.computed_at) + '. ' : '',
+    fill(node, answerAge(w),
          gain > 0 ? 'Gain over ' + num(gain) + ': ' + percent(chanceOver(c.gains, gain)) + ' likely. ' : '',
          c && c.forecasts ? Math.round(c.within_80 * c.forecasts) + ' of ' + plural(c.forecasts, 'forecast') + ' kept their 80 % interval' + (c.trusted ? '.' : ' (' + c.reason + ').') : c ? 'No forecast has been checked yet.' : '', planner);
   }};
@@ -191,7 +201,7 @@ export function planPage() {
   return {title: 'Plan', parts: ['incumbent', '?plan', '?what-if', '?certificate'], node: el('div', {}, el('div', {class: 'cards'}, el('section', {class: 'card'}, costs.node), el('section', {class: 'card'}, values.node)), next, el('section', {class: 'card'}, look.node, age.node)), update: () => {
     [costs, values, look, age].forEach((c) => c.update());
     const p = know.insight.plan && know.insight.plan.answer;
-    fill(next, p && p.decision ? ['The policy ' + know.study.spec.policy + ' itself would next: ', nextText(p.decision), p.decision.rule ? ' (rule ' + p.decision.rule + ')' : ''] : '');
+    fill(next, answerAge(know.insight.plan), p && p.decision ? ['The policy ' + know.study.spec.policy + ' itself would next: ', nextText(p.decision), p.decision.rule ? ' (rule ' + p.decision.rule + ')' : ''] : '');
   }};
 }
 
@@ -200,13 +210,13 @@ export function budgetPage() {
   return {title: 'Budget', parts: ['burndown', 'timeline', 'trials'], node: el('div', {class: 'charts'}, el('section', {class: 'card'}, burn.node), el('section', {class: 'card'}, time.node), el('section', {class: 'card'}, values.node), card('Spending by kind', body, 'h-kinds')), update: () => {
     [burn, time, values].forEach((c) => c.update());
     const s = know.study;
-    slot(body, s.spending, () => table(['kind', 'spent (' + unit() + ')', 'share'], Object.entries(s.spending).map(([k, v]) => [[el('span', {class: 'key k-' + k, 'aria-hidden': 'true'}), ' ' + KIND_WORDS[k]], v, s.budget.spent ? (100 * v / s.budget.spent).toFixed(1) + ' %' : '\u2013'])));
+    slot(body, s.spending, () => table(['kind', 'spent', 'share'], Object.entries(s.spending).map(([k, v]) => [[el('span', {class: 'key k-' + k, 'aria-hidden': 'true'}), ' ' + kindWords(k)], el('span', {title: String(v)}, costShort(v, unit())), s.budget.spent ? (100 * v / s.budget.spent).toFixed(1) + ' %' : '\u2013'])));
   }};
 }
 
 export function modelPage() {
-  const charts = [calibrationChart(), errorsChart(), certificate()];
-  return {title: 'Model', parts: ['calibration', '?certificate'], node: el('div', {}, charts.map((c) => el('section', {class: 'card'}, c.node))), update: () => charts.forEach((c) => c.update())};
+  const proof = certificate(), age = ageOf('certificate'), charts = [calibrationChart(), errorsChart(), proof];
+  return {title: 'Model', parts: ['calibration', '?certificate'], node: el('div', {}, charts.map((c) => el('section', {class: 'card'}, c.node, c === proof ? age.node : null))), update: () => [...charts, age].forEach((c) => c.update())};
 }
 
 export function paramsPage() {
@@ -261,14 +271,15 @@ function decisionItem(d, open) {
 export function decisionsPage() {
   const filter = el('input', {type: 'search', id: 'filter', value: param('q') || '', placeholder: 'filter words', 'aria-label': 'Filter decisions', oninput: () => { setParam('q', filter.value); show(); }});
   const trial = el('input', {type: 'text', inputmode: 'numeric', size: '6', value: param('trial') || '', 'aria-label': 'Trial', placeholder: 'all', oninput: () => { setParam('trial', trial.value); show(); }});
+  const kind = el('select', {'aria-label': 'Kind of decision', onchange: () => { setParam('kind', kind.value); show(); }}, [['', 'all decisions'], ['start', 'start'], ['continue', 'continue'], ['stop', 'stop']].map(([v, text]) => el('option', {value: v, selected: (param('kind') || '') === v}, text)));
   const feed = el('div', {class: 'feed'}), count = el('output', {class: 'note'}), items = new Map();
   let most = 100;
   const more = el('button', {type: 'button', onclick: () => { most += 200; show(); }}, 'show older ones');
   const show = () => {
     const record = know.answers['decisions?limit=2000'];
     if (!record) return;
-    const q = (param('q') || '').toLowerCase(), t = param('trial'), open = Number(param('open'));
-    const list = record.decisions.filter((d) => (!t || String(d.trial) === t) && (!q || (d.decision + ' ' + d.rule + ' ' + d.because).toLowerCase().includes(q)));
+    const q = (param('q') || '').toLowerCase(), t = param('trial'), open = Number(param('open')), only = param('kind');
+    const list = record.decisions.filter((d) => (!only || d.decision.startsWith(only)) && (!t || String(d.trial) === t) && (!q || (d.decision + ' ' + d.rule + ' ' + d.because).toLowerCase().includes(q)));
     fill(feed, list.slice(0, most).map((d) => {
       const known = items.get(d.seq), key = JSON.stringify(d.came_true);
       if (known && (known.key === key || known.node.open)) return known.node;
@@ -278,7 +289,7 @@ export function decisionsPage() {
     fill(count, plural(list.length, 'decision') + (record.total > record.decisions.length ? ', the latest ' + record.decisions.length + ' of ' + record.total : ''));
     more.hidden = list.length <= most;
   };
-  return {title: 'Decisions', parts: ['decisions?limit=2000'], node: el('section', {class: 'card'}, el('div', {class: 'filters'}, filter, el('label', {}, 'trial ', trial), count), feed, more), update: show};
+  return {title: 'Decisions', parts: ['decisions?limit=2000'], node: el('section', {class: 'card'}, el('div', {class: 'filters'}, filter, kind, el('label', {}, 'trial ', trial), count), feed, more), update: show};
 }
 
 // ---- A trial
@@ -359,7 +370,7 @@ export function trialPage(n) {
     chart.update();
     metrics.update();
     slot(story, t.decisions.map((d) => [d.seq, d.came_true]), () => t.decisions.map((d) => decisionItem(d, false)));
-    slot(money, t.spending, () => [el('p', {}, cost(t.spent, unit()) + ', ' + cost(t.overhead, unit()) + ' of it overhead'), table(['kind', 'spent (' + unit() + ')'], Object.entries(t.spending).filter(([, v]) => v > 0).map(([k, v]) => [KIND_WORDS[k], v]))]);
+    slot(money, t.spending, () => [el('p', {}, cost(t.spent, unit()) + ', ' + cost(t.overhead, unit()) + ' of it overhead'), table(['kind', 'spent'], Object.entries(t.spending).filter(([, v]) => v > 0).map(([k, v]) => [kindWords(k), el('span', {title: String(v)}, costShort(v, unit()))]))]);
     slot(files, t.files, () => t.files.length ? table(['file', 'size'], t.files.map((f) => [f.name, bytes(f.bytes)])) : el('p', {class: 'wait'}, 'Nothing has been saved.'));
     readLog();
   }};

@@ -1,0 +1,12 @@
+# package.sh DEB: the Debian package installs with what it says it needs, and brings manual page and completion.
+set -eu
+export DEBIAN_FRONTEND=noninteractive
+apt-get update --quiet=2
+apt-get install --quiet=2 --yes --no-install-recommends "$1" > /dev/null
+bapi=/usr/bin/bapi
+"$bapi" --version
+test -s /usr/share/bash-completion/completions/bapi
+. /tests/study.sh
+apt-get purge --quiet=2 --yes bapi > /dev/null
+apt-get autoremove --quiet=2 --yes > /dev/null
+echo "The package works on Debian $(cat /etc/debian_version)"
