@@ -194,11 +194,11 @@ struct SqliteStore::Impl {
   EventSeq last_seq();
   Event read_event() const;
   Event event_of_columns() const;
-  void check_lock() const;
+  void check_leadership() const;
 
   Connection db;
   StudySpec spec;
-  const StudyLock* lock = nullptr;
+  const Leadership* leadership = nullptr;
   std::optional<Statement> insert;
   std::optional<Statement> count_decision;
   std::optional<Statement> last;
@@ -248,8 +248,8 @@ Event SqliteStore::Impl::event_of_columns() const {
   throw InvalidInput("it has no payload");
 }
 
-void SqliteStore::Impl::check_lock() const {
-  if (lock) lock->check_held();
+void SqliteStore::Impl::check_leadership() const {
+  if (leadership) leadership->check_held();
 }
 
 SqliteStore::SqliteStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -304,7 +304,7 @@ const StudySpec& SqliteStore::spec() const { return impl_->spec; }
 
 std::int64_t SqliteStore::whole_reads() { return whole_reads_so_far; }
 
-void SqliteStore::write_under(const StudyLock& lock) { impl_->lock = &lock; }
+void SqliteStore::write_under(const Leadership& leadership) { impl_->leadership = &leadership; }
 
 EventLog SqliteStore::read(EventSeq after) const {
   if (after <= 0) ++whole_reads_so_far;
@@ -336,7 +336,7 @@ EventLog SqliteStore::read(EventSeq after) const {
 
 bool SqliteStore::append(EventSeq last, std::span<const Event> facts, double at, Durability durability) {
   for (const Event& fact : facts) check(!is_decision(fact), "append: a decision goes through append_decision");
-  impl_->check_lock();
+  impl_->check_leadership();
   impl_->db.set_commit_sync(durability == Durability::power ? CommitSync::full : CommitSync::normal);
   Transaction transaction(impl_->db);
   if (impl_->last_seq() != last) return false;
@@ -347,7 +347,7 @@ bool SqliteStore::append(EventSeq last, std::span<const Event> facts, double at,
 
 bool SqliteStore::append_decision(EventSeq last, const Event& decision, double at) {
   check(is_decision(decision), "append_decision: a fact goes through append");
-  impl_->check_lock();
+  impl_->check_leadership();
   impl_->db.set_commit_sync(CommitSync::full);
   Transaction transaction(impl_->db);
   if (impl_->last_seq() != last) return false;
@@ -359,7 +359,7 @@ bool SqliteStore::append_decision(EventSeq last, const Event& decision, double a
 
 void SqliteStore::update_spec(const StudySpec& spec) {
   const std::string text = encode(spec);
-  impl_->check_lock();
+  impl_->check_leadership();
   impl_->db.set_commit_sync(CommitSync::full);
   Transaction transaction(impl_->db);
   Statement update(impl_->db, "UPDATE study SET spec_json = ?1");
