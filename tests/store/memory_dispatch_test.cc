@@ -21,7 +21,7 @@ class InMemory : public DispatchKind::Place {
     Store& log() override { return log_; }
 
    private:
-    std::unique_ptr<MemoryDispatch::Lead> lead_;
+    std::unique_ptr<MemoryLead> lead_;
     LedStore log_;
   };
 

@@ -73,9 +73,9 @@ void MemoryDispatch::change_state(WorkerId id, WorkerState state) {
   worker.train_until = std::min(worker.train_until, clock_.now());
 }
 
-std::unique_ptr<MemoryDispatch::Lead> MemoryDispatch::lead() {
+std::unique_ptr<MemoryLead> MemoryDispatch::lead() {
   leader_seen_ = clock_.now();
-  return std::unique_ptr<Lead>(new Lead(*this, ++term_));
+  return std::unique_ptr<MemoryLead>(new MemoryLead(*this, ++term_));
 }
 
 void MemoryDispatch::apply(const Settlement& settlement) {
@@ -95,16 +95,16 @@ void MemoryDispatch::apply(const Settlement& settlement) {
   }
 }
 
-void MemoryDispatch::Lead::check_held() const {
+void MemoryLead::check_held() const {
   if (dispatch_.term_ != term_) throw LeadershipLost("another process leads the study by now");
 }
 
-void MemoryDispatch::Lead::sign_of_life() {
+void MemoryLead::sign_of_life() {
   check_held();
   dispatch_.leader_seen_ = dispatch_.clock_.now();
 }
 
-Board MemoryDispatch::Lead::read() {
+Board MemoryLead::read() {
   check_held();
   Board board{.now = dispatch_.clock_.now(), .deliveries = dispatch_.deliveries_};
   std::ranges::stable_sort(board.deliveries, [](const StoredDelivery& a, const StoredDelivery& b) {
@@ -123,24 +123,24 @@ Board MemoryDispatch::Lead::read() {
   return board;
 }
 
-std::vector<WorkOrder> MemoryDispatch::Lead::orders() {
+std::vector<WorkOrder> MemoryLead::orders() {
   check_held();
   std::vector<WorkOrder> orders;
   for (const auto& [trial, order] : dispatch_.orders_) orders.push_back(order);
   return orders;
 }
 
-Pace MemoryDispatch::Lead::pace() {
+Pace MemoryLead::pace() {
   check_held();
   return dispatch_.pace_;
 }
 
-void MemoryDispatch::Lead::set_pace(const Pace& pace) {
+void MemoryLead::set_pace(const Pace& pace) {
   check_held();
   dispatch_.pace_ = pace;
 }
 
-WorkOrder MemoryDispatch::Lead::put(const WorkOrder& order) {
+WorkOrder MemoryLead::put(const WorkOrder& order) {
   check_held();
   const auto before = dispatch_.orders_.find(order.trial);
   const bool held = before != dispatch_.orders_.end();
@@ -152,14 +152,14 @@ WorkOrder MemoryDispatch::Lead::put(const WorkOrder& order) {
   return written;
 }
 
-void MemoryDispatch::Lead::settle_with_next_append(const Settlement& settlement) { add(pending_, settlement); }
+void MemoryLead::settle_with_next_append(const Settlement& settlement) { add(pending_, settlement); }
 
-void MemoryDispatch::Lead::settle() {
+void MemoryLead::settle() {
   check_held();
   dispatch_.apply(std::exchange(pending_, {}));
 }
 
-std::optional<WorkerRecord> MemoryDispatch::Lead::declare_lost(WorkerId id) {
+std::optional<WorkerRecord> MemoryLead::declare_lost(WorkerId id) {
   check_held();
   WorkerRecord& worker = dispatch_.at(id);
   if (is_present(worker.state) && worker.lease_until <= dispatch_.clock_.now()) worker.state = WorkerState::lost;
@@ -167,7 +167,7 @@ std::optional<WorkerRecord> MemoryDispatch::Lead::declare_lost(WorkerId id) {
   return worker;
 }
 
-void MemoryDispatch::Lead::set_aside(WorkerId id) {
+void MemoryLead::set_aside(WorkerId id) {
   check_held();
   WorkerRecord& worker = dispatch_.at(id);
   if (worker.state == WorkerState::live) worker.state = WorkerState::set_aside;

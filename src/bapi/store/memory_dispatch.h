@@ -11,6 +11,8 @@
 
 namespace bapi {
 
+class MemoryLead;
+
 // Leader and workers within one process, in the time of a clock: for tests and simulations. From one thread.
 class MemoryDispatch : public WorkerDispatch {
  public:
@@ -23,8 +25,7 @@ class MemoryDispatch : public WorkerDispatch {
   void wait(WorkerId, double) override {}
 
   // A leader, whoever leads by now: the others have lost it from now on.
-  class Lead;
-  std::unique_ptr<Lead> lead();
+  std::unique_ptr<MemoryLead> lead();
 
   // As it stands, for those who look from outside.
   const std::map<WorkerId, WorkerRecord>& workers() const { return workers_; }
@@ -33,6 +34,7 @@ class MemoryDispatch : public WorkerDispatch {
   const Pace& pace() const { return pace_; }
 
  private:
+  friend class MemoryLead;
   WorkerRecord& at(WorkerId worker);
   const WorkerRecord& at(WorkerId worker) const;
   Grant grant_of(const WorkerRecord& worker) const;
@@ -49,7 +51,8 @@ class MemoryDispatch : public WorkerDispatch {
   double leader_seen_ = -std::numeric_limits<double>::infinity();
 };
 
-class MemoryDispatch::Lead : public Leadership, public LeaderDispatch {
+// One who leads, or has.
+class MemoryLead : public Leadership, public LeaderDispatch {
  public:
   void check_held() const override;
   void sign_of_life() override;
@@ -67,7 +70,7 @@ class MemoryDispatch::Lead : public Leadership, public LeaderDispatch {
 
  private:
   friend class MemoryDispatch;
-  Lead(MemoryDispatch& dispatch, std::int64_t term) : dispatch_(dispatch), term_(term) {}
+  MemoryLead(MemoryDispatch& dispatch, std::int64_t term) : dispatch_(dispatch), term_(term) {}
 
   MemoryDispatch& dispatch_;
   std::int64_t term_;
@@ -78,7 +81,7 @@ class MemoryDispatch::Lead : public Leadership, public LeaderDispatch {
 class LedStore : public Store {
  public:
   // Refers to both.
-  LedStore(Store& store, MemoryDispatch::Lead& lead) : store_(store), lead_(lead) {}
+  LedStore(Store& store, MemoryLead& lead) : store_(store), lead_(lead) {}
 
   std::string place() const override { return store_.place(); }
   const StudySpec& spec() const override { return store_.spec(); }
@@ -88,7 +91,7 @@ class LedStore : public Store {
 
  private:
   Store& store_;
-  MemoryDispatch::Lead& lead_;
+  MemoryLead& lead_;
 };
 
 }  // namespace bapi

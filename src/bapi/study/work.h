@@ -67,9 +67,10 @@ struct WorkerRecord {
   bool operator==(const WorkerRecord&) const = default;
 };
 
-enum class Command { train, release };
+enum class OrderCommand { train, release };
 template <>
-inline constexpr auto names<Command> = NameTable{Name{Command::train, "train"}, Name{Command::release, "release"}};
+inline constexpr auto names<OrderCommand> =
+    NameTable{Name{OrderCommand::train, "train"}, Name{OrderCommand::release, "release"}};
 
 // What a worker has to do with a trial. A trial has at most one order, so at most one worker holds it; it is held until
 // the leader has taken a delivery that says that its process has ended.
@@ -77,7 +78,7 @@ struct WorkOrder {
   TrialId trial{};
   WorkerId worker{};
   std::int64_t number = 0;  // grows with every order of the study
-  Command command = Command::train;
+  OrderCommand command = OrderCommand::train;
   Segment segment = {};
   std::int64_t seen = 0;       // the worker's last delivery that the leader had taken when it wrote this
   double charged_until = 0.0;  // the log has charged for the trial's process up to here
