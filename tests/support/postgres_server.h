@@ -85,12 +85,15 @@ class PostgresServer {
     const std::string program = (postgres_programs() / "postgres").string();
     const std::string data = (directory_ / "data").string();
     const std::string log = (directory_ / "log").string();
-    process_ = as_user([&] {
-      const int out = ::open(log.c_str(), O_WRONLY | O_APPEND | O_CREAT, 0600);
-      ::dup2(out, STDOUT_FILENO);
-      ::dup2(out, STDERR_FILENO);
-      ::execl(program.c_str(), program.c_str(), "-D", data.c_str(), nullptr);
-    });
+    const auto launch = [&] {
+      return as_user([&] {
+        const int out = ::open(log.c_str(), O_WRONLY | O_APPEND | O_CREAT, 0600);
+        ::dup2(out, STDOUT_FILENO);
+        ::dup2(out, STDERR_FILENO);
+        ::execl(program.c_str(), program.c_str(), "-D", data.c_str(), nullptr);
+      });
+    };
+    process_ = launch();
     for (int look = 0; look < 1200; ++look) {
       try {
         std::string url = server_url_;
@@ -99,6 +102,8 @@ class PostgresServer {
         return;
       } catch (const Error&) {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        // While processes of a killed server hold on to its memory, the next one gives up at once.
+        if (::waitpid(process_, nullptr, WNOHANG) == process_) process_ = launch();
       }
     }
     throw std::runtime_error("the private database does not answer");
@@ -154,10 +159,10 @@ class PostgresServer {
 };
 
 // At the beginning of a test, or of SetUp: leaves it where programs are missing, or fails if they must not.
-#define BAPI_NEEDS_POSTGRES()                                                                 \
-  if (const std::string missing = bapi::test::PostgresServer::missing(); !missing.empty()) {  \
-    if (std::getenv("BAPI_REQUIRE_CLUSTER_TESTS")) FAIL() << missing;                         \
-    GTEST_SKIP() << missing;                                                                  \
+#define BAPI_NEEDS_POSTGRES()                                                                \
+  if (const std::string missing = bapi::test::PostgresServer::missing(); !missing.empty()) { \
+    if (std::getenv("BAPI_REQUIRE_CLUSTER_TESTS")) FAIL() << missing;                        \
+    GTEST_SKIP() << missing;                                                                 \
   }
 
 }  // namespace bapi::test

@@ -21,6 +21,7 @@
 #include "bapi/base/split.h"
 #include "bapi/process/subprocess.h"
 #include "bapi/store/postgres_connection.h"
+#include "bapi/store/postgres_schema.h"
 
 namespace bapi {
 namespace {
@@ -96,7 +97,8 @@ int run_program(const std::vector<std::string>& arguments, const fs::path& log) 
   const SystemClock clock;
   const double deadline = clock.now() + kLongestProgram;
   while (clock.now() < deadline) {
-    if (const std::optional<Exit> exit = program.poll_exit()) return exit->signal == 0 ? exit->code : 128 + exit->signal;
+    if (const std::optional<Exit> exit = program.poll_exit())
+      return exit->signal == 0 ? exit->code : 128 + exit->signal;
     pollfd end{.fd = program.descriptor(), .events = POLLIN, .revents = 0};
     ::poll(&end, 1, 50);
   }
@@ -109,7 +111,8 @@ bool is_directory_of_programs(const fs::path& place) {
 
 std::string configuration(const PrivateDatabaseOptions& options, int port, const fs::path& directory) {
   for (const char c : options.listen) {
-    require(c != '\'' && c != '\\' && c != '\n', fmt::format("--listen: found '{}', expected addresses", options.listen));
+    require(c != '\'' && c != '\\' && c != '\n',
+            fmt::format("--listen: found '{}', expected addresses", options.listen));
   }
   // The name of a Unix socket may have about 100 characters.
   const std::string socket = directory.string().size() < 80 ? directory.string() : "";
@@ -182,7 +185,8 @@ void prepare_private_database(const fs::path& place, const PrivateDatabaseOption
   std::error_code ignored;
   if (fs::exists(directory / "url", ignored)) return;
   if (::geteuid() == 0) {
-    throw StoreError("PostgreSQL does not run as root. Start the database as an ordinary user, for example with runuser");
+    throw StoreError(
+        "PostgreSQL does not run as root. Start the database as an ordinary user, for example with runuser");
   }
   const fs::path initdb = program("initdb");
   make_directories(directory);
@@ -241,6 +245,8 @@ DatabaseUrl start_private_database(const fs::path& place, const PrivateDatabaseO
   }
   const DatabaseUrl url = url_of(directory);
   create_database(url);
+  PostgresConnection db(url);
+  migrate_schema(db);
   return url;
 }
 
@@ -250,8 +256,9 @@ void stop_private_database(const fs::path& place) {
   require(fs::exists(directory / "url", ignored),
           fmt::format("{}: found no database here; expected a directory of `bapi database start`", directory.string()));
   if (!private_database_runs(directory)) return;
-  const int code = run_program(
-      {program("pg_ctl").string(), "stop", "--wait", "--mode=fast", "-D", data_of(directory).string()}, directory / "log");
+  const int code =
+      run_program({program("pg_ctl").string(), "stop", "--wait", "--mode=fast", "-D", data_of(directory).string()},
+                  directory / "log");
   if (code != 0) throw StoreError(fmt::format("the server did not stop:{}", last_lines(directory / "log")));
 }
 

@@ -28,7 +28,8 @@ std::filesystem::path postgres_programs();
 // start of a server by root, which PostgreSQL refuses.
 void prepare_private_database(const std::filesystem::path& directory, const PrivateDatabaseOptions& options = {});
 
-// Prepares and starts it, and makes the database `bapi`; returns its address, also of one that runs already.
+// Prepares and starts it, and makes the database `bapi` with its tables; returns its address, also of one that runs
+// already.
 DatabaseUrl start_private_database(const std::filesystem::path& directory, const PrivateDatabaseOptions& options = {});
 
 // Ends it in order. InvalidInput if there is no database in the directory; nothing if it does not run.

@@ -96,6 +96,11 @@ struct Settlement {
   bool operator==(const Settlement&) const = default;
 
   bool empty() const { return taken.empty() && charged.empty() && ended.empty(); }
+  void add(const Settlement& more) {
+    taken.insert(taken.end(), more.taken.begin(), more.taken.end());
+    charged.insert(charged.end(), more.charged.begin(), more.charged.end());
+    ended.insert(ended.end(), more.ended.begin(), more.ended.end());
+  }
 };
 
 // What the leader finds, at one instant.

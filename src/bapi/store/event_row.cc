@@ -60,10 +60,10 @@ Event event_of(const EventRow& row) {
   if (row.kind == "measured") {
     const std::int64_t epoch = row.epoch.value_or(0);
     require(epoch >= 1 && epoch <= std::numeric_limits<Epoch>::max(), fmt::format("epoch {} cannot be", epoch));
-    return Measured{.trial = trial,
-                    .measurement = {.epoch = static_cast<Epoch>(epoch),
-                                    .value = row.value.value_or(0.0),
-                                    .cost = row.cost.value_or(0.0)}};
+    return Measured{
+        .trial = trial,
+        .measurement = {
+            .epoch = static_cast<Epoch>(epoch), .value = row.value.value_or(0.0), .cost = row.cost.value_or(0.0)}};
   }
   if (row.kind == "segment_done") return SegmentDone{.trial = trial};
   if (row.kind == "program_ended") return ProgramEnded{.trial = trial};

@@ -8,6 +8,8 @@
 
 namespace bapi {
 
+inline constexpr std::size_t kLargestLetter = std::size_t{1} << 20;  // bytes; a box may have a smaller limit
+
 // Where others leave letters for the one who runs a study, its leader: the only writer of the log. A letter is there
 // whole or not at all. What letters say, and when one is done with, is up to the box: WishBox (configurations to try),
 // RequestBox (pause, budget, note). All boxes of a study in a directory are folders of it, those of a study in a

@@ -3,15 +3,6 @@
 #include <algorithm>
 
 namespace bapi {
-namespace {
-
-void add(Settlement& sum, const Settlement& more) {
-  sum.taken.insert(sum.taken.end(), more.taken.begin(), more.taken.end());
-  sum.charged.insert(sum.charged.end(), more.charged.begin(), more.charged.end());
-  sum.ended.insert(sum.ended.end(), more.ended.begin(), more.ended.end());
-}
-
-}  // namespace
 
 WorkerRecord& MemoryDispatch::at(WorkerId worker) {
   const auto found = workers_.find(worker);
@@ -152,7 +143,7 @@ WorkOrder MemoryLead::put(const WorkOrder& order) {
   return written;
 }
 
-void MemoryLead::settle_with_next_append(const Settlement& settlement) { add(pending_, settlement); }
+void MemoryLead::settle_with_next_append(const Settlement& settlement) { pending_.add(settlement); }
 
 void MemoryLead::settle() {
   check_held();

@@ -24,7 +24,7 @@ namespace bapi {
 namespace {
 
 // Types of the server's catalogue (pg_type.dat), which never change.
-enum Oid_ : Oid {
+enum ServerType : Oid {
   kBool = 16,
   kInt8 = 20,
   kInt2 = 21,
@@ -108,14 +108,22 @@ WireValue wire(const SqlValue& value) {
   return std::visit(Match{[](std::nullptr_t) { return WireValue{}; },
                           [&](std::int64_t n) { return number(kInt8, n); },
                           [&](double n) { return number(kFloat8, n); },
-                          [](std::string_view text) { return WireValue{kText, std::string(text)}; },
+                          [](std::string_view text) {
+                            return WireValue{kText, std::string(text)};
+                          },
                           [&](const Instant& instant) {
                             const auto micros = static_cast<std::int64_t>(std::llround(instant.seconds * 1e6));
                             return number(kTimestamptz, micros - kServerEpoch);
                           },
-                          [](const SqlArray<std::int64_t>& a) { return WireValue{kInt8Array, array_bytes(a)}; },
-                          [](const SqlArray<double>& a) { return WireValue{kFloat8Array, array_bytes(a)}; },
-                          [](const SqlArray<std::string>& a) { return WireValue{kTextArray, array_bytes(a)}; }},
+                          [](const SqlArray<std::int64_t>& a) {
+                            return WireValue{kInt8Array, array_bytes(a)};
+                          },
+                          [](const SqlArray<double>& a) {
+                            return WireValue{kFloat8Array, array_bytes(a)};
+                          },
+                          [](const SqlArray<std::string>& a) {
+                            return WireValue{kTextArray, array_bytes(a)};
+                          }},
                     value);
 }
 
@@ -173,8 +181,6 @@ bool is_refusal(std::string_view message) {
 void ignore_notice(void*, const PGresult*) {}
 
 }  // namespace
-
-bool has_postgres() { return true; }
 
 // ---- SqlRows
 
@@ -295,9 +301,8 @@ void PostgresConnection::connect() {
   if (server_version() < 140000) {
     const int version = server_version();
     connection_.reset();
-    throw StoreError(fmt::format("{}: found PostgreSQL {}, expected 14 or newer. Upgrade the server",
-                                 url_.shown(),
-                                 version / 10000));
+    throw StoreError(fmt::format(
+        "{}: found PostgreSQL {}, expected 14 or newer. Upgrade the server", url_.shown(), version / 10000));
   }
   // A cut between two machines must not leave a transaction open, or a statement running, for hours.
   try {
@@ -463,8 +468,6 @@ namespace {
 
 }  // namespace
 
-bool has_postgres() { return false; }
-
 void SqlRows::Clear::operator()(pg_result*) const {}
 int SqlRows::size() const { refuse(); }
 bool SqlRows::is_null(int, int) const { refuse(); }
@@ -495,6 +498,22 @@ bool PostgresConnection::used_password() { refuse(); }
 #endif
 
 namespace bapi {
+
+bool has_postgres() {
+#ifdef BAPI_HAS_LIBPQ
+  return true;
+#else
+  return false;
+#endif
+}
+
+SqlRows PostgresConnection::run_again(const std::string& sql, const std::vector<SqlValue>& parameters) {
+  try {
+    return run(sql, parameters);
+  } catch (const ConnectionLost&) {
+    return run(sql, parameters);
+  }
+}
 
 // ---- PostgresTransaction
 

@@ -75,8 +75,8 @@ struct ConnectionOptions {
   std::string set_up = {};    // SQL for every new connection, for example SET
 };
 
-// One connection to a PostgreSQL database, for one thread at a time, made when it is first needed and again after it was
-// lost. The only file that knows libpq is its .cc. Everything that fails throws StoreError with the address of the
+// One connection to a PostgreSQL database, for one thread at a time, made when it is first needed and again after it
+// was lost. The only file that knows libpq is its .cc. Everything that fails throws StoreError with the address of the
 // database, never its password, and what to do about it: ConnectionLost, or another Shortage if the same may succeed
 // later (full, read-only, too many connections), else StoreError itself.
 class PostgresConnection {
@@ -91,6 +91,10 @@ class PostgresConnection {
 
   // One statement with its parameters: a transaction of its own, unless one was begun.
   SqlRows run(const std::string& sql, const std::vector<SqlValue>& parameters = {});
+
+  // The same for a statement that does no harm if it is carried out twice: tried once more if the connection turns out
+  // to be lost, as one is that the server has closed meanwhile.
+  SqlRows run_again(const std::string& sql, const std::vector<SqlValue>& parameters = {});
 
   // Several statements, without parameters, as one transaction.
   void execute(const std::string& script);

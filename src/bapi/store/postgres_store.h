@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "bapi/store/store.h"
 
 namespace bapi {
+
+class PostgresLead;
 
 // A study in a PostgreSQL database. Every write says in which term it is made and after which event it comes, so that a
 // leader who was replaced writes nothing. An append that a lost connection has left open (ConnectionLost) may be
@@ -26,12 +29,17 @@ class PostgresStore : public Store {
   bool append(EventSeq last, std::span<const Event> facts, double at, Durability durability) override;
   bool append_decision(EventSeq last, const Event& decision, double at) override;
 
-  // From now on writes are made in this term.
-  void write_in_term(std::int64_t term) { term_ = term; }
+  // From now on writes are made in the term of `lead`, which must outlive the store, and facts are written with what it
+  // has to settle. LeadershipLost if the term has passed.
+  void write_under(PostgresLead& lead);
 
   // Replaces the parts of the specification that may change while a study exists (SqliteStore::update_spec).
   // StoreError if the term has passed.
   void update_spec(const StudySpec& spec);
+
+  // The directory that all workers share, with the files of the trials; empty if there is none.
+  const std::filesystem::path& files() const { return files_; }
+  void set_files(const std::filesystem::path& directory);  // StoreError if the term has passed
 
   std::int64_t id() const { return id_; }  // of its row
   PostgresConnection& connection() const { return *db_; }
@@ -41,13 +49,16 @@ class PostgresStore : public Store {
   void load(const std::string& name);
   bool write(EventSeq last, std::span<const Event> events, double at, int decisions);
   bool write_once(EventSeq last, std::span<const Event> events, double at, int decisions);
+  void require_row(const SqlRows& rows) const;
   bool has_arrived(EventSeq last, std::span<const Event> events) const;
 
   std::shared_ptr<PostgresConnection> db_;
   std::string place_;
   std::int64_t id_ = 0;
   std::int64_t term_ = 0;
+  PostgresLead* lead_ = nullptr;
   StudySpec spec_;
+  std::filesystem::path files_;
   bool unsure_ = false;  // whether the last write has arrived
 };
 

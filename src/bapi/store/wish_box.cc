@@ -3,14 +3,10 @@
 #include "bapi/study/codec.h"
 
 namespace bapi {
-namespace {
-
-constexpr std::size_t kLargestWish = std::size_t{1} << 20;
-
-}  // namespace
+namespace {}  // namespace
 
 WishBox::WishBox(const StudyDir& dir)
-    : letters_(std::make_unique<FolderMailbox>(dir.root() / "wishes", kLargestWish)) {}
+    : letters_(std::make_unique<FolderMailbox>(dir.root() / "wishes", kLargestLetter)) {}
 
 void WishBox::put(ConfigEnqueued wish, double now) const {
   wish.id = Mailbox::new_id(now);
