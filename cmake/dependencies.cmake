@@ -11,6 +11,14 @@ else()
   find_package(SQLite3 3.38 REQUIRED)
   find_package(yaml-cpp REQUIRED)
 
+  # Optional: studies in PostgreSQL. An archive of libpq would need those of half the system (Kerberos, LDAP, OpenSSL),
+  # so that a static program has none.
+  find_path(LIBPQ_INCLUDE_DIR libpq-fe.h PATH_SUFFIXES postgresql)
+  find_library(LIBPQ_LIBRARY pq)
+  if(LIBPQ_INCLUDE_DIR AND LIBPQ_LIBRARY)
+    set(LIBPQ_FOUND TRUE)
+  endif()
+
   # Optional: the server of `bapi dashboard`.
   find_package(PkgConfig)
   if(PKG_CONFIG_FOUND)

@@ -50,5 +50,5 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # The program needs only shared libraries; who builds against the library needs these as well.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-    "libeigen3-dev, libfmt-dev, nlohmann-json3-dev, libsqlite3-dev, libyaml-cpp-dev")
+    "libeigen3-dev, libfmt-dev, nlohmann-json3-dev, libsqlite3-dev, libyaml-cpp-dev, libpq-dev")
 include(CPack)

@@ -25,6 +25,7 @@ FORBIDDEN_IN_NUMERICS = re.compile(r"\b(?:(?:iostream|filesystem|chrono|log\.h|c
 # Outside library: how its header begins, and where it may be included (files or folders below src/bapi).
 LIBRARIES = {
     "SQLite": ("sqlite3", ["store/"]),
+    "libpq": ("libpq", ["store/postgres_connection.cc"]),
     "yaml-cpp": ("yaml-cpp/", ["study/yaml_fields.cc"]),
     "nlohmann-json": ("nlohmann/", ["study/codec_", "control/report_parser.cc", "control/requests.cc", "tables/", "report/table.h", "compare/run_log.cc",
                                     "compare/logged_runs.cc"]),
@@ -134,8 +135,8 @@ def check_arrows(layers, used):
 def untested(root, sources):
     for path in sources:
         if path.suffix == ".cc" and path.parts[0] != TOP:
-            test = root / "tests" / path.parts[0] / f"{path.stem}_test.cc"
-            if not test.exists():
+            tests = [root / "tests" / folder / f"{path.stem}_test.cc" for folder in (path.parts[0], "postgres")]
+            if not any(test.exists() for test in tests):
                 yield path
 
 

@@ -109,8 +109,9 @@ std::unique_ptr<Store> StudyHandle::waiting_store() {
 std::unique_ptr<StudyHandle> StudyHandle::look(const std::string& text) {
   std::unique_ptr<StudyHandle> handle(new StudyHandle);
   handle->owner_ = ::getpid();
-  handle->dir_ = locate_study(text);
-  handle->store_ = std::make_unique<SqliteStore>(SqliteStore::open(handle->dir_->database(), Access::read_only));
+  handle->place_ = locate_place(text);
+  if (!handle->place_->in_database()) handle->dir_ = handle->place_->dir();
+  handle->store_ = handle->place_->open_for_reading();
   return handle;
 }
 
@@ -171,7 +172,7 @@ void StudyHandle::enqueue(const NamedValues& given) {
   if (session_) {
     session_->enqueue(wish_of(given, spec().space), "Python");
   } else {
-    add_configuration(*dir_, given, "Python", [](const std::string&) {});
+    add_configuration(place_ ? *place_ : StudyPlace(*dir_), given, "Python", [](const std::string&) {});
   }
 }
 
@@ -244,7 +245,8 @@ std::optional<Damage> StudyHandle::damage() {
 }
 
 Controller StudyHandle::controller() const {
-  const bool driven = loop_ || (dir_ && StudyLock::holder(dir_->root()).has_value());
+  const bool driven = loop_ || (place_ && place_->leader(*store_).has_value()) ||
+                      (!place_ && dir_ && StudyLock::holder(dir_->root()).has_value());
   return driven ? Controller::present : Controller::absent;
 }
 
@@ -252,11 +254,12 @@ StudyView StudyHandle::view() {
   const Turn turn = take_turn();
   const Controller now = controller();  // first: one that ends in between has then written all of its events
   History seen = history();
-  return {.dir = dir_.value_or(StudyDir(".")),
+  return {.dir = place_ ? files_of(*place_, *store_) : dir_.value_or(StudyDir(".")),
           .events = events_,
           .history = std::move(seen),
           .controller = now,
-          .damage = damage_};
+          .damage = damage_,
+          .database = place_ && place_->in_database() ? place_->shown() : ""};
 }
 
 void StudyHandle::close() {

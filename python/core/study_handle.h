@@ -104,7 +104,8 @@ class StudyHandle {
   StoppableClock training_clock_{clock_};  // without the time in which the log had no room
   Evaluator* evaluator_ = nullptr;         // while it is in `tune`
   std::function<void(const Event&)> saw_;  // the same: is told of every event
-  std::optional<StudyDir> dir_;
+  std::optional<StudyDir> dir_;            // of one in a directory
+  std::optional<StudyPlace> place_;        // of one that is only looked at
   std::optional<StudyLock> lock_;
   std::unique_ptr<Store> disk_;  // behind a store that waits while there is no room
   std::unique_ptr<Store> store_;

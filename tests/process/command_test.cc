@@ -95,6 +95,21 @@ TEST(TrainingEnvironment, TellsTheAssignmentAndTheLaterValueWins) {
   }
 }
 
+TEST(TrainingEnvironment, KeepsTheDatabaseOfTheStudyFromTheProgram) {
+  StudySpec spec = spec_with({"train"});
+  const auto names_in = [&](const Strings& inherited) {
+    std::string names;
+    for (const std::string& variable : training_environment(spec, assignment(), inherited)) {
+      if (variable.starts_with("PG") || variable.starts_with("BAPI_STORAGE")) names += variable + " ";
+    }
+    return names;
+  };
+  EXPECT_EQ(names_in({"PGHOST=data", "PGPASSWORD=own"}), "PGHOST=data PGPASSWORD=own ") << "not ours";
+  EXPECT_EQ(names_in({"PGHOST=db", "BAPI_STORAGE=postgresql://db/tuning", "PGPASSWORD=secret"}), "");
+  spec.env = {{"PGHOST", "data"}};
+  EXPECT_EQ(names_in({"PGHOST=db", "BAPI_STORAGE=postgresql://db/tuning"}), "PGHOST=data ") << "the study's own";
+}
+
 TEST(TrialSeed, DependsOnStudyAndTrialOnlyAndFits31Bits) {
   const StudySpec spec = spec_with({"train"});
   StudySpec other = spec;

@@ -12,7 +12,7 @@ namespace mailbox_test {
 class MailboxTest : public testing::Test {
  protected:
   test::TempDir scratch_;
-  Mailbox box_{scratch_.path() / "letters", 100};
+  FolderMailbox box_{scratch_.path() / "letters", 100};
 };
 
 TEST_F(MailboxTest, GivesLettersBackInTheOrderOfTheirTimes) {

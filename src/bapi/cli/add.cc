@@ -27,7 +27,7 @@ int add(const std::vector<std::string>& words) {
     const std::string name = word.substr(0, equals);
     require(given.emplace(name, parse_scalar(word.substr(equals + 1))).second, name + ": given twice");
   }
-  add_configuration(locate_study(study), given, "bapi add", [](const std::string& line) { print(line + "\n"); });
+  add_configuration(locate_place(study), given, "bapi add", [](const std::string& line) { print(line + "\n"); });
   return kDone;
 }
 

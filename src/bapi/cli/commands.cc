@@ -11,7 +11,7 @@ std::vector<Command> all_commands() {
           show_command(),        ledger_command(),   plot_command(),    export_command(),  dashboard_command(),
           policies_command(),    explain_command(),  plan_command(),    what_if_command(), forecast_command(),
           calibration_command(), simulate_command(), compare_command(), report_command(),  completion_command(),
-          man_command()};
+          man_command(),         database_command()};
 }
 
 }  // namespace bapi

@@ -9,6 +9,7 @@ namespace bapi {
 // One file per command; the order is that of the help text.
 Command init_command();
 Command doctor_command();
+Command database_command();
 Command run_command();
 Command resume_command();
 Command retry_command();

@@ -52,8 +52,8 @@ void print_result(const StudySummary& summary, const ControlOptions& options) {
   }
   std::string text = study_text(study);
   if (!study.history.trials().empty()) {
-    write_plots(study, plot_folder(study.dir));
-    text += fmt::format("{:<11}{}/*.svg\n", "plots", shown_path(plot_folder(study.dir)));
+    write_plots(study, plot_folder(study));
+    text += fmt::format("{:<11}{}/*.svg\n", "plots", shown_path(plot_folder(study)));
   }
   if (summary.end == TuneEnd::finished) {
     text += fmt::format("{:<11}{}\n", "continue", is_exhausted(study.history) ? kExhaustedHint : raise_hint(study));
@@ -62,7 +62,7 @@ void print_result(const StudySummary& summary, const ControlOptions& options) {
 }
 
 int exit_code(const StudySummary& summary) {
-  const std::string resume = "bapi resume " + shown_path(summary.study.dir.root());
+  const std::string resume = "bapi resume " + summary.study.shown();
   switch (summary.end) {
     case TuneEnd::interrupted:
       write_error(fmt::format("bapi: interrupted; nothing is lost. Continue with: {}\n", resume));

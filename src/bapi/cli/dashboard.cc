@@ -39,12 +39,20 @@ Catalogue::Places places_of(const std::vector<std::string>& words) {
   Catalogue::Places places;
   for (const std::string& word : words) {
     std::error_code ignored;
+    if (DatabaseUrl::is_one(word)) {
+      const DatabaseStudy there = parse_database_study(word);
+      if (there.name.empty()) {
+        studies_of(there.database);  // says at once why it cannot be reached
+        places.databases.push_back(there.database);
+        continue;
+      }
+    }
     const bool directory = std::filesystem::is_directory(word, ignored) && !is_study(StudyDir(word)) &&
                            std::filesystem::path(word).extension() != ".bapi";
     if (directory) {
       places.directories.emplace_back(word);
     } else {
-      places.studies.push_back(locate_study(word));
+      places.studies.push_back(locate_place(word));
     }
   }
   if (words.empty()) places.directories.emplace_back(".");
@@ -113,7 +121,8 @@ Command dashboard_command() {
               "Examples:\n"
               "  bapi dashboard                     all studies in and below this directory\n"
               "  bapi dashboard mlp\n"
-              "  bapi dashboard ~/studies --read-only --port 9000\n\n"
+              "  bapi dashboard ~/studies --read-only --port 9000\n"
+              "  bapi dashboard postgresql://ann@db/tuning          all studies of a database\n\n"
               "Prints the address to open; it holds a token that changes with every start. Live while studies run; "
               "shows\n"
               "best value and model, budget and its expected end, forecasts, plan, and the reason for every decision.\n"

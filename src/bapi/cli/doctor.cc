@@ -8,6 +8,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/cli/commands.h"
+#include "bapi/cli/database_check.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
 #include "bapi/cli/log_tail.h"
@@ -17,6 +18,7 @@
 #include "bapi/policy/registry.h"
 #include "bapi/report/range_text.h"
 #include "bapi/report/text.h"
+#include "bapi/store/database_url.h"
 #include "bapi/studies/earlier_studies.h"
 #include "bapi/study/metric_bounds.h"
 #include "bapi/study/spec_file.h"
@@ -170,8 +172,6 @@ std::string resuming(const StudySpec& spec, const Attempt& next) {
 
 // ── what works today and will hurt later ────────────────────────────────────────────────────────────────────────────
 
-void warn(const std::string& text) { print(check_line("warning", text)); }
-
 // Files that an epoch wrote over instead of replacing them.
 std::vector<std::string> overwritten(const CheckpointFiles& before, const CheckpointFiles& after) {
   std::vector<std::string> names;
@@ -265,6 +265,10 @@ std::optional<Attempt> second_start(const StudySpec& spec, Patient& patient, con
 bool resumed(const Attempt& next) { return !next.failure && next.repeated == 0.0 && !next.measured.empty(); }
 
 int doctor(const DoctorArguments& arguments) {
+  if (DatabaseUrl::is_one(arguments.input.file)) {
+    require(!arguments.repair, "--repair: expected a study in a directory");
+    return check_database(arguments.input.file);
+  }
   if (names_study(arguments.input.file)) return check_study(arguments.input.file, arguments.repair);
   require(!arguments.repair, "--repair: expected a study, its directory or name");
   StudySpec spec = spec_of(arguments.input);
@@ -309,13 +313,15 @@ Command doctor_command() {
           "  bapi doctor study.yaml\n"
           "  bapi doctor --budget 30m --epochs 50 --metric accuracy -- \\\n"
           "      ./train --lr~'log(1e-5,1)'\n"
-          "  bapi doctor mlp.bapi --repair repaired.bapi\n\n"
+          "  bapi doctor mlp.bapi --repair repaired.bapi\n"
+          "  bapi doctor postgresql://ann@db/tuning\n\n"
           "Prints what was understood, trains the middle of the space for two epochs in a scratch directory, then "
           "one\nmore from the checkpoint: what a start and an epoch take, what the budget pays for, and what would "
           "go wrong\nlater (checkpoints that are overwritten in place, reports that arrive at the end). Nothing is "
           "kept.\n"
           "Given a study instead of a file, it reads the log to its end. If an event is damaged, --repair writes a\n"
           "copy of the study up to there that can be resumed; the study itself is not changed.\n"
+          "Given a database, it warns of what is unsafe: plain connections, no passwords, old servers.\n"
           "Exit codes: 0 all is well, 1 the program failed or did not continue or the budget pays no epoch, 2 the\n"
           "study file is wrong, 3 the log is damaged.",
       .declare = [](Arguments& arguments) -> std::function<int()> {

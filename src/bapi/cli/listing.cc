@@ -17,10 +17,10 @@ StudyView study_to_show(const std::string& text) {
   StudyView study = open_study(text);
   if (study.damage) {
     note(fmt::format("warning: {}: {}. What follows is the study up to event {}; see bapi doctor {}",
-                     shown_path(study.dir.root()),
+                     study.shown(),
                      study.damage->text(),
                      study.damage->seq - 1,
-                     shown_path(study.dir.root())));
+                     study.shown()));
   }
   return study;
 }

@@ -21,21 +21,29 @@ struct LsArguments {
   std::string format = "table";
 };
 
-std::vector<fs::path> studies_in(const std::string& folder) {
+std::vector<std::string> studies_in(const std::string& folder) {
+  if (DatabaseUrl::is_one(folder)) {
+    const DatabaseStudy there = parse_database_study(folder);
+    if (!there.name.empty()) return {folder};
+    std::vector<std::string> found;
+    for (const StudyPlace& place : studies_of(there.database)) found.push_back(place.shown());
+    return found;
+  }
   std::error_code error;
   require(fs::is_directory(folder, error), fmt::format("{}: expected a directory with studies", folder));
-  std::vector<fs::path> found;
+  std::vector<std::string> found;
   for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
-    if (entry->path().extension() == ".bapi" && is_study(StudyDir(entry->path()))) found.push_back(entry->path());
+    if (entry->path().extension() == ".bapi" && is_study(StudyDir(entry->path())))
+      found.push_back(entry->path().lexically_normal().string());
   }
   require(!error, fmt::format("{}: cannot be read: {}", folder, error.message()));
   std::sort(found.begin(), found.end());
   return found;
 }
 
-std::vector<Cell> row_of(const fs::path& path) {
-  const StudyView study = open_study(path.string());
+std::vector<Cell> row_of(const std::string& place) {
+  const StudyView study = open_study(place);
   const Budget budget = study.history.budget();
   const std::optional<Best> found = best(study.history);
   return {study.spec().name,
@@ -47,7 +55,7 @@ std::vector<Cell> row_of(const fs::path& path) {
           budget.total(),
           study.spec().budget.unit,
           study.spec().policy.name,
-          shown_path(study.dir.root())};
+          study.shown()};
 }
 
 int ls(const LsArguments& arguments) {
@@ -57,9 +65,9 @@ int ls(const LsArguments& arguments) {
   if (folders.empty()) folders.emplace_back(".");
   bool unreadable = false;
   for (const std::string& folder : folders) {
-    for (const fs::path& path : studies_in(folder)) {
+    for (const std::string& place : studies_in(folder)) {
       try {
-        table.add(row_of(path.lexically_normal()));
+        table.add(row_of(place));
       } catch (const StoreError& error) {
         note(error.what());
         unreadable = true;
@@ -78,16 +86,18 @@ int ls(const LsArguments& arguments) {
 
 Command ls_command() {
   return {.name = "ls",
-          .summary = "List the studies of a directory",
+          .summary = "List the studies of a directory or database",
           .examples =
               "Examples:\n"
               "  bapi ls\n"
-              "  bapi ls ~/studies old -f json\n\n"
+              "  bapi ls ~/studies old -f json\n"
+              "  bapi ls postgresql://ann@db/tuning\n\n"
               "JSON: [{study, state, trials, metric, best, spent, budget, unit, policy, path}].\n"
               "Exit codes: 0 done, 2 no such directory, 3 a study cannot be read; the others are listed.",
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<LsArguments>();
-            arguments.optional_positionals("DIRECTORY", parsed->folders, "Directories to look in; default: this one");
+            arguments.optional_positionals(
+                "DIRECTORY", parsed->folders, "Directories or databases to look in; default: this directory");
             arguments.option("-f,--format", parsed->format, "Output format: table, json or csv");
             return [parsed] { return ls(*parsed); };
           }};

@@ -19,7 +19,7 @@ int plot(const PlotArguments& arguments) {
   const Format format = parse_format(arguments.format);
   const StudyView study = study_to_show(arguments.study);
   const std::filesystem::path folder =
-      arguments.out.empty() ? plot_folder(study.dir) : std::filesystem::path(arguments.out);
+      arguments.out.empty() ? plot_folder(study) : std::filesystem::path(arguments.out);
   Table table({"plot", "path"});
   for (const std::filesystem::path& path : write_plots(study, folder)) {
     if (format == Format::table) print(shown_path(path) + "\n");

@@ -43,13 +43,15 @@ std::vector<fs::path> write_plots(const StudyView& study, const fs::path& folder
   return paths;
 }
 
-fs::path plot_folder(const StudyDir& dir) { return dir.root() / "plots"; }
+fs::path plot_folder(const StudyView& study) {
+  return is_nowhere(study.dir) ? fs::path(study.spec().name + "-plots") : study.dir.root() / "plots";
+}
 
 std::string write_picture(const StudyView& study,
                           const std::string& folder,
                           const std::string& name,
                           const std::string& svg) {
-  const fs::path place = folder.empty() ? plot_folder(study.dir) : fs::path(folder);
+  const fs::path place = folder.empty() ? plot_folder(study) : fs::path(folder);
   make_directories(place);
   replace_file(place / name, svg);
   return shown_path(place / name);

@@ -11,7 +11,7 @@ namespace bapi {
 // Throws StoreError.
 std::vector<std::filesystem::path> write_plots(const StudyView& study, const std::filesystem::path& folder);
 
-std::filesystem::path plot_folder(const StudyDir& dir);
+std::filesystem::path plot_folder(const StudyView& study);
 
 // Writes one picture into `folder`, or if that is empty into plots/ of the study. Returns its path as the user would
 // type it. Throws StoreError.

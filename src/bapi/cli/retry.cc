@@ -29,7 +29,7 @@ int retry(const std::vector<std::string>& words) {
     }
   }
   require(!trials.empty(), "expected the numbers of failed trials, for example bapi retry mlp 12");
-  const auto found = locate_study(study);
+  const StudyPlace found = locate_place(study);
   for (const std::int64_t trial : trials) {
     retry_trial(found, trial, [](const std::string& line) { print(line + "\n"); });
   }

@@ -117,9 +117,11 @@ std::string for_people(const StudyView& study, const Trial& trial, const std::ve
   out += unless_empty("curve", sparkline_of(study, trial));
   out += unless_empty("failure", trial.failure);
   if (trial.state == TrialState::interrupted) out += unless_empty("interrupted", trial.interruption);
-  out += unless_empty("log", shown_path(dir.log()));
-  out += unless_empty("report", shown_path(dir.report()));
-  out += unless_empty("checkpoint", shown_path(dir.checkpoint()) + "/");
+  if (!is_nowhere(study.dir)) {
+    out += unless_empty("log", shown_path(dir.log()));
+    out += unless_empty("report", shown_path(dir.report()));
+    out += unless_empty("checkpoint", shown_path(dir.checkpoint()) + "/");
+  }
   out += "\nDecisions\n" + story_of(study, events);
   const std::string cost = with_unit("cost", study.spec().budget);
   if (!trial.curve.empty()) {

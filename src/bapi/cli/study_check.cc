@@ -33,7 +33,7 @@ bool names_study(const std::string& text) {
 
 int check_study(const std::string& text, const std::optional<std::string>& copy) {
   const StudyView study = open_study(text);
-  const std::string shown = shown_path(study.dir.root());
+  const std::string shown = study.shown();
   print(check_line("study", fmt::format("{} in {}/", study.spec().name, shown)));
   print(check_line("log", fmt::format("{} events can be read", study.events.size())));
   if (study.damage) print(check_line("damage", study.damage->text()));

@@ -10,6 +10,8 @@ namespace bapi {
 // A line of what `bapi doctor` found.
 inline std::string check_line(std::string_view label, std::string_view text) { return labelled(label, text, 14); }
 
+inline void warn(const std::string& text) { print(check_line("warning", text)); }
+
 // Whether `text` means a study that exists rather than a study file.
 bool names_study(const std::string& text);
 

@@ -140,7 +140,9 @@ std::string command_line(const StudyView& study) {
 }
 
 std::string place_lines(const StudyView& study) {
-  std::string out = labelled("files", shown_path(study.dir.root()) + "/");
+  std::string out = study.database.empty() ? labelled("files", study.shown() + "/") : labelled("study", study.database);
+  if (is_nowhere(study.dir)) return out;
+  if (!study.database.empty()) out += labelled("files", study.dir.root().string() + "/");
   if (const DiskUse use = disk_use(study.dir, study.history); use.total() > 0) {
     out += labelled("disk",
                     fmt::format("{}: checkpoints {}, snapshots {}",
@@ -197,10 +199,10 @@ std::string state_text(const StudyView& study) {
         "continues; if "
         "the study file was wrong, correct it and give it to bapi run again",
         first_trouble(study.history),
-        shown_path(study.dir.root()));
+        study.shown());
   }
   if (study.spec().command.empty()) return "interrupted; run the program that created it again to continue";
-  return "interrupted; continue with bapi resume " + shown_path(study.dir.root());
+  return "interrupted; continue with bapi resume " + study.shown();
 }
 
 std::string study_text(const StudyView& study) {
@@ -211,14 +213,14 @@ std::string study_text(const StudyView& study) {
 
 std::string raise_hint(const StudyView& study) {
   if (study.history.finish_reason() == kDeadlineReached && study.spec().deadline) {
-    return fmt::format("bapi resume {} --deadline {:.0f}s", shown_path(study.dir.root()), 2.0 * *study.spec().deadline);
+    return fmt::format("bapi resume {} --deadline {:.0f}s", study.shown(), 2.0 * *study.spec().deadline);
   }
   const BudgetSpec& unit = study.spec().budget;
   const Cost twice = 2.0 * study.history.budget().total();
   const std::string amount = unit.meter == Meter::accrued && unit.unit == "s"
                                  ? fmt::format("{:.0f}s", twice)
                                  : fmt::format("\"{} {}\"", short_number(twice), unit.unit);
-  return fmt::format("bapi resume {} --budget {}", shown_path(study.dir.root()), amount);
+  return fmt::format("bapi resume {} --budget {}", study.shown(), amount);
 }
 
 }  // namespace bapi

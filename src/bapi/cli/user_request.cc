@@ -19,9 +19,10 @@ constexpr double kLongestWait = 5.0;  // seconds
 
 int ask_of_study(const std::string& study, const StudyRequest& request, const std::string& done) {
   using Standing = RequestBox::Standing;
-  const StudyDir dir = locate_study(study);
-  const RequestOutcome outcome = wait_for_answer(dir, hand_in(dir, request, SystemClock().calendar()), kLongestWait);
-  require(outcome.standing != Standing::refused, fmt::format("{}: {}", shown_path(dir.root()), outcome.reason));
+  const StudyPlace place = locate_place(study);
+  const RequestOutcome outcome =
+      wait_for_answer(place, hand_in(place, request, SystemClock().calendar()), kLongestWait);
+  require(outcome.standing != Standing::refused, fmt::format("{}: {}", place.shown(), outcome.reason));
   print(outcome.standing == Standing::done
             ? done + "\n"
             : "the study takes the request up at its next report; bapi explain and bapi status show when it has\n");

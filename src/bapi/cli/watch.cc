@@ -81,7 +81,7 @@ int watch(const std::string& name) {
         print_news(study, shown);
       }
       std::this_thread::sleep_for(kBetweenLooks);
-      study = open_study(study.dir.root().string());
+      study = open_study(study.database.empty() ? study.dir.root().string() : study.database);
     }
     if (!screen) print_news(study, shown);
   }

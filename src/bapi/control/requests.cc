@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "bapi/base/error.h"
-#include "bapi/base/file.h"
 #include "bapi/base/utf8.h"
 #include "bapi/control/session.h"
 #include "bapi/study/user_request.h"
@@ -16,12 +14,11 @@
 namespace bapi {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kRefused = ".refused";
+constexpr const char* kRefused = ".refused";
 constexpr std::size_t kLargestRequest = 64 * 1024;
-constexpr std::chrono::hours kKept{1};
+constexpr double kKept = 3600.0;  // seconds
 
 const Json& member(const Json& request, const char* name) {
   const auto found = request.find(name);
@@ -37,15 +34,6 @@ RequestAction action_of(const Json& request) {
           fmt::format("\"action\" is \"{}\"; expected pause, budget, stop_trial or note",
                       visible_line(clipped(action.get<std::string>(), 40))));
   return *found;
-}
-
-void remove_old_answers(const fs::path& folder) {
-  std::error_code failed;
-  for (fs::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed)) {
-    std::error_code ignored;
-    if (it->path().extension() != kRefused) continue;
-    if (fs::file_time_type::clock::now() - it->last_write_time(ignored) > kKept) fs::remove(it->path(), ignored);
-  }
 }
 
 }  // namespace
@@ -107,24 +95,22 @@ std::vector<Event> facts_of(const StudyRequest& request) {
   return {};
 }
 
-RequestBox::RequestBox(const fs::path& study) : letters_(study / "requests", kLargestRequest) {}
-
-fs::path RequestBox::refusal_of(const std::string& id) const {
-  return letters_.folder() / (id + std::string(kRefused));
-}
+RequestBox::RequestBox(const std::filesystem::path& study)
+    : letters_(std::make_unique<FolderMailbox>(study / "requests", kLargestRequest)),
+      refusals_(std::make_unique<FolderMailbox>(study / "requests", kLargestRequest, kRefused)) {}
 
 std::string RequestBox::post(const StudyRequest& request, double now) const {
   std::string id = Mailbox::new_id(now);
-  letters_.put(id, encode(request));
+  letters_->put(id, encode(request));
   return id;
 }
 
 std::vector<RequestBox::Waiting> RequestBox::waiting() const {
   std::vector<Waiting> found;
-  for (const std::string& id : letters_.ids()) {
+  for (const std::string& id : letters_->ids()) {
     Waiting& one = found.emplace_back(Waiting{.id = id});
     try {
-      const std::optional<std::string> text = letters_.read(id);
+      const std::optional<std::string> text = letters_->read(id);
       require(text.has_value(), "the request is no regular file, or too large");
       one.request = decode_request(*text);
     } catch (const InvalidInput& error) {
@@ -135,16 +121,16 @@ std::vector<RequestBox::Waiting> RequestBox::waiting() const {
 }
 
 void RequestBox::settle(const std::string& id, const std::optional<std::string>& refusal) const {
-  remove_old_answers(letters_.folder());
-  if (refusal) replace_file(refusal_of(id), *refusal);
-  letters_.remove(id);
+  refusals_->remove_older_than(kKept);
+  if (refusal) refusals_->put(id, *refusal);
+  letters_->remove(id);
 }
 
 RequestBox::Answer RequestBox::answer(const std::string& id) const {
-  if (const auto reason = read_whole_file(refusal_of(id), kLargestRequest)) {
+  if (const auto reason = refusals_->read(id)) {
     return {.standing = Standing::refused, .reason = well_formed(*reason)};
   }
-  return {.standing = letters_.has(id) ? Standing::waiting : Standing::done};
+  return {.standing = letters_->has(id) ? Standing::waiting : Standing::done};
 }
 
 Attended take_up(const RequestBox& box, Session& session) {

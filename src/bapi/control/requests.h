@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,8 +16,9 @@ namespace bapi {
 
 class Session;
 
-// What a user asks of a study that runs: letters (store/mailbox.h) in NAME.bapi/requests/, which the controller takes
-// up, checks, grants or refuses, and removes. Unlike wishes (store/wish_box.h) they are answered.
+// What a user asks of a study that runs: letters (store/mailbox.h), of a study in a directory those in
+// NAME.bapi/requests/, which the controller takes up, checks, grants or refuses, and removes. Unlike wishes
+// (store/wish_box.h) they are answered.
 
 enum class RequestAction {
   pause,       // ends the run as Ctrl-C does
@@ -52,7 +54,9 @@ std::vector<Event> facts_of(const StudyRequest& request);
 // The requests of one study.
 class RequestBox {
  public:
-  explicit RequestBox(const std::filesystem::path& study);
+  explicit RequestBox(const std::filesystem::path& study);  // in a directory
+  RequestBox(std::unique_ptr<Mailbox> letters, std::unique_ptr<Mailbox> refusals)
+      : letters_(std::move(letters)), refusals_(std::move(refusals)) {}
 
   // Leaves a request; returns what it is called. Names sort in the order of `now`. Throws StoreError.
   std::string post(const StudyRequest& request, double now) const;
@@ -62,7 +66,7 @@ class RequestBox {
     std::optional<StudyRequest> request = {};
     std::string trouble = {};  // why it cannot be read
   };
-  std::vector<Waiting> waiting() const;  // the oldest first; none if there is no such directory
+  std::vector<Waiting> waiting() const;  // the oldest first
 
   // The request was granted, or refused for a reason that is kept for an hour.
   void settle(const std::string& id, const std::optional<std::string>& refusal) const;
@@ -75,9 +79,8 @@ class RequestBox {
   Answer answer(const std::string& id) const;
 
  private:
-  std::filesystem::path refusal_of(const std::string& id) const;
-
-  Mailbox letters_;
+  std::unique_ptr<Mailbox> letters_;
+  std::unique_ptr<Mailbox> refusals_;
 };
 
 template <>

@@ -373,7 +373,7 @@ Fields list_entry(const StudyView& study) {
   return entry;
 }
 
-Fields live_record(const StudyView& study, const std::optional<StudyLock::Holder>& holder, double now) {
+Fields live_record(const StudyView& study, const std::optional<Leader>& holder, double now) {
   const History& history = study.history;
   Fields record = status_record(history, study.controller, best_model(study.dir, history));
   const Cell running = running_cell(study);
@@ -395,7 +395,7 @@ Fields live_record(const StudyView& study, const std::optional<StudyLock::Holder
   return record;
 }
 
-Fields overview_record(const StudyView& study, const std::optional<StudyLock::Holder>& holder, double now) {
+Fields overview_record(const StudyView& study, const std::optional<Leader>& holder, double now) {
   Fields record = status_of(study.dir, study.history, study.controller);
   for (auto& [name, cell] : live_record(study, holder, now)) {
     const bool there =
@@ -403,7 +403,7 @@ Fields overview_record(const StudyView& study, const std::optional<StudyLock::Ho
     if (!there) record.emplace_back(name, std::move(cell));
   }
   record.emplace_back("spec", spec_cell(study.spec()));
-  const std::string path = shown_path(study.dir.root());
+  const std::string path = study.shown();
   record.emplace_back("command", study.spec().command.empty() ? Cell() : Cell("bapi resume " + path));
   record.emplace_back("path", path);
   return record;

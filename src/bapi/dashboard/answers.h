@@ -24,10 +24,10 @@ Fields list_entry(const StudyView& study);
 // deadline, began, changed, spending: {kind: cost}, workers: {busy, of}, controller, finish_reason, failures_in_a_row,
 // damage, running: [{trial, epochs, until, best, last, since, spark, config}], latest}: small enough to be sent with
 // every change.
-Fields live_record(const StudyView& study, const std::optional<StudyLock::Holder>& holder, double now);
+Fields live_record(const StudyView& study, const std::optional<Leader>& holder, double now);
 
 // The same with disk, and what does not change: spec, commands.
-Fields overview_record(const StudyView& study, const std::optional<StudyLock::Holder>& holder, double now);
+Fields overview_record(const StudyView& study, const std::optional<Leader>& holder, double now);
 
 // Rows of `bapi trials`: {trials: [...], total, next}. Throws InvalidInput on a wrong parameter: state, q, sort, limit,
 // cursor.

@@ -72,7 +72,7 @@ HttpAnswer secured(HttpAnswer answer) {
 Cell loading_entry(const LiveStudy& study) {
   const std::string trouble = study.trouble();
   return Fields{{"id", study.id()},
-                {"name", study.dir().root().stem().string()},
+                {"name", study.place().name()},
                 {"state", trouble.empty() ? "loading" : "unreadable"},
                 {"error", trouble.empty() ? Cell() : Cell(trouble)}};
 }
@@ -179,7 +179,7 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
   }
   if (request.method == "POST") return no_such_path();
   if (what == "requests" && path.size() == 2 && Mailbox::is_id(path[1])) {
-    const RequestBox::Answer answer = RequestBox(study->dir().root()).answer(path[1]);
+    const RequestBox::Answer answer = study->place().requests().answer(path[1]);
     return {.body = text_of(Fields{{"state", word(answer.standing)},
                                    {"reason", answer.reason.empty() ? Cell() : Cell(answer.reason)}}) +
                     "\n"};
@@ -187,7 +187,7 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
   if (path.size() == 1 && (what == "plan" || what == "what-if" || what == "forecast" || what == "certificate")) {
     return insight(study, what, request);
   }
-  const std::optional<StudyLock::Holder> holder = study->holder();
+  const std::optional<Leader> holder = study->holder();
   return study->read([&](const StudyView& view) -> HttpAnswer {
     const EventSeq seq = std::ssize(view.events);
     const auto record = [&](Fields fields) { return record_answer(request, std::move(fields), seq); };
@@ -224,7 +224,7 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
 // What the page asks of a study: left for its controller, which decides. Without one, what may be written is written.
 HttpAnswer Api::take_request(const std::shared_ptr<LiveStudy>& study, const HttpRequest& request) const {
   const StudyRequest asked = study->read([&](const StudyView& view) { return request_of(request.body, view); });
-  const RequestOutcome outcome = hand_in(study->dir(), asked, clock_.calendar());
+  const RequestOutcome outcome = hand_in(study->place(), asked, clock_.calendar());
   if (outcome.standing == RequestBox::Standing::refused) return http_error(409, outcome.reason);
   if (outcome.standing == RequestBox::Standing::done) study->follow();
   return {.status = 202, .body = text_of(Fields{{"request", outcome.id.empty() ? "0" : outcome.id}}) + "\n"};

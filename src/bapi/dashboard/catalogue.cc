@@ -11,11 +11,11 @@ namespace fs = std::filesystem;
 
 constexpr int kLevels = 2;
 constexpr std::chrono::seconds kBetweenScans{1};
-constexpr std::size_t kMostEntries = 10'000;  // of one directory: a data set is no place for studies
+constexpr std::chrono::seconds kBetweenAsking{10};  // a database
+constexpr std::size_t kMostEntries = 10'000;        // of one directory: a data set is no place for studies
 
-std::string id_of(const StudyDir& dir) {
-  std::string id = dir.root().stem().string();
-  if (dir.root().extension() != ".bapi") id = dir.root().filename().string();
+std::string id_of(const StudyPlace& place) {
+  std::string id = place.name();
   for (char& c : id) {
     const bool plain =
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
@@ -45,7 +45,11 @@ void Catalogue::look() {
   const auto now = std::chrono::steady_clock::now();
   if (looked_ != decltype(looked_){} && now - looked_ < kBetweenScans) return;
   looked_ = now;
-  for (const StudyDir& dir : places_.studies) add(dir);
+  for (const StudyPlace& place : places_.studies) add(place);
+  if (looked_into_databases_ == decltype(looked_into_databases_){} || now - looked_into_databases_ >= kBetweenAsking) {
+    looked_into_databases_ = now;
+    for (const DatabaseUrl& database : places_.databases) look_into(database);
+  }
   for (const fs::path& directory : places_.directories) scan(directory, kLevels);
 }
 
@@ -67,14 +71,22 @@ void Catalogue::scan(const fs::path& directory, int levels) {
   }
 }
 
-void Catalogue::add(const StudyDir& dir) {
-  const auto known = [&](const auto& study) { return study->dir().root() == dir.root(); };
+// A database that cannot be reached now is asked again.
+void Catalogue::look_into(const DatabaseUrl& database) {
+  try {
+    for (const StudyPlace& place : studies_of(database)) add(place);
+  } catch (const StoreError&) {
+  }
+}
+
+void Catalogue::add(const StudyPlace& place) {
+  const auto known = [&](const auto& study) { return study->place() == place; };
   if (std::any_of(studies_.begin(), studies_.end(), known)) return;
-  const std::string name = id_of(dir);
+  const std::string name = id_of(place);
   std::string id = name;
   const auto taken = [&](const auto& study) { return study->id() == id; };
   for (int i = 2; std::any_of(studies_.begin(), studies_.end(), taken); ++i) id = fmt::format("{}-{}", name, i);
-  studies_.push_back(std::make_shared<LiveStudy>(id, dir));
+  studies_.push_back(std::make_shared<LiveStudy>(id, place));
   unread_.push_back(studies_.back());
   ++version_;
   wake_.notify_all();
@@ -110,7 +122,8 @@ std::shared_ptr<LiveStudy> Catalogue::find(std::string_view id) const {
 std::vector<std::string> Catalogue::searched() const {
   std::vector<std::string> places;
   for (const fs::path& directory : places_.directories) places.push_back(shown_path(fs::absolute(directory)));
-  for (const StudyDir& dir : places_.studies) places.push_back(shown_path(dir.root()));
+  for (const StudyPlace& place : places_.studies) places.push_back(place.shown());
+  for (const DatabaseUrl& database : places_.databases) places.push_back(database.shown());
   return places;
 }
 

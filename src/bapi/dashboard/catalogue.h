@@ -13,14 +13,15 @@
 
 namespace bapi {
 
-// The studies that a dashboard shows: those named, and those found in directories, two levels deep. New ones are found
-// as they appear. A study keeps its id while the program runs; ids consist of letters, digits, dots, dashes and
-// underscores, and are looked up, never made into paths.
+// The studies that a dashboard shows: those named, those of databases, and those found in directories, two levels deep.
+// New ones are found as they appear. A study keeps its id while the program runs; ids consist of letters, digits, dots,
+// dashes and underscores, and are looked up, never made into paths.
 class Catalogue {
  public:
   struct Places {
     std::vector<std::filesystem::path> directories = {};
-    std::vector<StudyDir> studies = {};
+    std::vector<StudyPlace> studies = {};
+    std::vector<DatabaseUrl> databases = {};
   };
   explicit Catalogue(Places places);
   ~Catalogue();
@@ -34,7 +35,8 @@ class Catalogue {
   int version() const;                                         // changes with the list
 
  private:
-  void add(const StudyDir& dir);
+  void add(const StudyPlace& place);
+  void look_into(const DatabaseUrl& database);
   void scan(const std::filesystem::path& directory, int levels);
   void read_new_ones();
 
@@ -44,6 +46,7 @@ class Catalogue {
   std::vector<std::shared_ptr<LiveStudy>> studies_;
   std::deque<std::shared_ptr<LiveStudy>> unread_;
   std::chrono::steady_clock::time_point looked_{};
+  std::chrono::steady_clock::time_point looked_into_databases_{};
   int version_ = 0;
   bool ending_ = false;
   std::thread reader_;

@@ -28,14 +28,15 @@ void LiveStudy::follow(std::chrono::milliseconds at_least) {
   if (now - looked_ < at_least) return;
   looked_ = now;
   // The controller first: one that ends in between has then written all of its events.
-  std::optional<StudyLock::Holder> holder;
+  std::optional<Leader> holder;
   std::string trouble;
   try {
-    holder = StudyLock::holder(dir_.root());
-    const std::uint64_t inode = inode_of(dir_.database());
-    if (!store_ || inode != inode_) {
-      store_.emplace(SqliteStore::open(dir_.database(), Access::read_only));
-      inode_ = inode;
+    const std::uint64_t inode = place_.in_database() ? 0 : inode_of(place_.dir().database());
+    const bool replaced = !store_ || inode != inode_;
+    if (replaced) store_ = place_.open_for_reading();
+    inode_ = inode;
+    holder = place_.leader(*store_);
+    if (replaced) {
       read_whole();
     } else {
       read_further();
@@ -55,11 +56,12 @@ void LiveStudy::follow(std::chrono::milliseconds at_least) {
 void LiveStudy::read_whole() {
   Replay log = replay(store_->spec(), store_->read(0));
   const std::unique_lock lock(mutex_);
-  view_.emplace(StudyView{.dir = dir_,
+  view_.emplace(StudyView{.dir = files_of(place_, *store_),
                           .events = std::move(log.events),
                           .history = std::move(log.history),
                           .controller = Controller::absent,
-                          .damage = std::move(log.damage)});
+                          .damage = std::move(log.damage),
+                          .database = place_.in_database() ? place_.shown() : ""});
 }
 
 void LiveStudy::read_further() {
@@ -67,7 +69,7 @@ void LiveStudy::read_further() {
   EventLog log = store_->read(std::ssize(view_->events));  // nobody else writes to `view_`
   if (log.events.empty() && !log.damage) return;
   if (changes_settings(log.events)) {
-    store_.emplace(SqliteStore::open(dir_.database(), Access::read_only));
+    store_ = place_.open_for_reading();
     read_whole();
     return;
   }
@@ -98,7 +100,7 @@ std::string LiveStudy::trouble() const {
   return trouble_;
 }
 
-std::optional<StudyLock::Holder> LiveStudy::holder() const {
+std::optional<Leader> LiveStudy::holder() const {
   const std::shared_lock lock(mutex_);
   return holder_;
 }

@@ -9,8 +9,8 @@
 #include <shared_mutex>
 #include <string>
 
-#include "bapi/store/sqlite_store.h"
-#include "bapi/store/study_lock.h"
+#include "bapi/store/leadership.h"
+#include "bapi/store/store.h"
 #include "bapi/studies/study_view.h"
 
 namespace bapi {
@@ -18,10 +18,10 @@ namespace bapi {
 // A study that follows its log: read once, then only what was written since. For many threads at a time.
 class LiveStudy {
  public:
-  LiveStudy(std::string id, StudyDir dir) : id_(std::move(id)), dir_(std::move(dir)) {}
+  LiveStudy(std::string id, StudyPlace place) : id_(std::move(id)), place_(std::move(place)) {}
 
   const std::string& id() const { return id_; }
-  const StudyDir& dir() const { return dir_; }
+  const StudyPlace& place() const { return place_; }
 
   // Takes up what was written since the last look, unless somebody has looked within `at_least` before. Reads a log
   // that was replaced, or whose settings were changed, from its beginning. What the store has to complain about is
@@ -31,7 +31,7 @@ class LiveStudy {
   bool is_read() const;                                    // at least once
   bool wait_until_read(std::chrono::seconds limit) const;  // whether it is by then
   std::string trouble() const;                             // why it cannot be read; empty if it can
-  std::optional<StudyLock::Holder> holder() const;
+  std::optional<Leader> holder() const;
 
   // Calls `look` with the study as it stands; it does not change meanwhile. Throws StoreError if it could not be read.
   template <typename Look>
@@ -46,17 +46,17 @@ class LiveStudy {
   void read_further();
 
   const std::string id_;
-  const StudyDir dir_;
+  const StudyPlace place_;
 
   std::mutex following_;  // one thread at a time follows; below only it touches
-  std::optional<SqliteStore> store_;
+  std::unique_ptr<Store> store_;
   std::uint64_t inode_ = 0;
   std::chrono::steady_clock::time_point looked_{};
 
   mutable std::shared_mutex mutex_;  // of what others read
   mutable std::condition_variable_any changed_;
   std::optional<StudyView> view_;
-  std::optional<StudyLock::Holder> holder_;
+  std::optional<Leader> holder_;
   std::string trouble_;
 };
 

@@ -106,7 +106,7 @@ bool EventStream::tell_study(const std::string& id, const HttpWrite& write) {
   study->follow(kLook / 2);
   Followed& followed = followed_[id];
   const auto now = std::chrono::steady_clock::now();
-  const std::optional<StudyLock::Holder> holder = study->holder();
+  const std::optional<Leader> holder = study->holder();
   const std::string trouble = study->trouble();
   const std::string controller = trouble + (holder ? fmt::format("{} {}", holder->pid, holder->host) : "");
   EventSeq& cursor = cursors_[id];

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 
@@ -77,6 +78,10 @@ void append_flags(const Space& space, const Config& config, std::vector<std::str
 
 std::string_view name_of(std::string_view variable) { return variable.substr(0, variable.find('=')); }
 
+// What a process that works on a study in a database has, and libpq's own variables: address, user and password.
+constexpr std::string_view kStorageVariable = "BAPI_STORAGE";
+bool opens_the_database(std::string_view name) { return name == kStorageVariable || name.starts_with("PG"); }
+
 }  // namespace
 
 std::vector<std::string> expand_command(const StudySpec& spec, const Assignment& assignment) {
@@ -97,7 +102,10 @@ std::vector<std::string> training_environment(const StudySpec& spec,
                                               const std::vector<std::string>& inherited) {
   const Segment& segment = assignment.segment;
   Macros variables;
+  const bool in_database =
+      std::ranges::any_of(inherited, [](const std::string& v) { return name_of(v) == kStorageVariable; });
   for (const std::string& variable : inherited) {
+    if (in_database && opens_the_database(name_of(variable))) continue;
     variables.insert_or_assign(std::string(name_of(variable)),
                                variable.substr(std::min(variable.size(), name_of(variable).size() + 1)));
   }

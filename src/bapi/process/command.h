@@ -24,7 +24,8 @@ struct Assignment {
 // which must be an argument of its own. Throws InvalidInput on an unknown macro.
 std::vector<std::string> expand_command(const StudySpec& spec, const Assignment& assignment);
 
-// NAME=value: `inherited` (as in environ), then the study's own variables, then BAPI_*; the later wins.
+// NAME=value: `inherited` (as in environ), then the study's own variables, then BAPI_*; the later wins. Where
+// BAPI_STORAGE is inherited, it and PG*, which open the database of the study, are left out.
 std::vector<std::string> training_environment(const StudySpec& spec,
                                               const Assignment& assignment,
                                               const std::vector<std::string>& inherited);

@@ -7,17 +7,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 
 #include "bapi/base/file.h"
 #include "bapi/store/study_dir.h"
 
 namespace bapi {
-namespace {
-
-constexpr const char* kLetter = ".json";
-
-}  // namespace
-
 std::string Mailbox::new_id(double now) {
   static std::atomic<int> count = 0;
   const auto microseconds = static_cast<std::int64_t>(std::max(0.0, now) * 1e6);
@@ -29,31 +24,31 @@ bool Mailbox::is_id(std::string_view text) {
          text.find_first_not_of("0123456789abcdef-.") == std::string_view::npos;
 }
 
-std::filesystem::path Mailbox::file(const std::string& id) const { return folder_ / (id + kLetter); }
+std::filesystem::path FolderMailbox::file(const std::string& id) const { return folder_ / (id + ending_); }
 
-void Mailbox::put(const std::string& id, std::string_view text) const {
+void FolderMailbox::put(const std::string& id, std::string_view text) const {
   make_directories(folder_);
   require_own_directory(folder_);
   replace_file(file(id), text);
 }
 
-std::vector<std::string> Mailbox::ids() const {
+std::vector<std::string> FolderMailbox::ids() const {
   std::vector<std::string> found;
   std::error_code failed;
   for (std::filesystem::directory_iterator it(folder_, failed), end; !failed && it != end; it.increment(failed)) {
     const std::string id = it->path().stem().string();
-    if (it->path().extension() == kLetter && is_id(id)) found.push_back(id);
+    if (it->path().extension() == ending_ && is_id(id)) found.push_back(id);
   }
   std::sort(found.begin(), found.end());
   return found;
 }
 
-bool Mailbox::has(const std::string& id) const {
+bool FolderMailbox::has(const std::string& id) const {
   std::error_code ignored;
   return std::filesystem::exists(file(id), ignored);
 }
 
-std::optional<std::string> Mailbox::read(const std::string& id) const {
+std::optional<std::string> FolderMailbox::read(const std::string& id) const {
   const FileDescriptor letter = open_regular(file(id), O_RDONLY);
   if (!letter) return std::nullopt;
   std::string text(largest_ + 1, '\0');  // one more tells a letter that is too large
@@ -70,9 +65,18 @@ std::optional<std::string> Mailbox::read(const std::string& id) const {
   return text;
 }
 
-void Mailbox::remove(const std::string& id) const {
+void FolderMailbox::remove(const std::string& id) const {
   std::error_code ignored;
   std::filesystem::remove(file(id), ignored);
+}
+
+void FolderMailbox::remove_older_than(double seconds) const {
+  for (const std::string& id : ids()) {
+    std::error_code failed;
+    const auto written = std::filesystem::last_write_time(file(id), failed);
+    const std::chrono::duration<double> age = std::filesystem::file_time_type::clock::now() - written;
+    if (!failed && age.count() > seconds) remove(id);
+  }
 }
 
 }  // namespace bapi

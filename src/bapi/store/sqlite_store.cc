@@ -4,15 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "bapi/base/error.h"
-#include "bapi/base/match.h"
+#include "bapi/store/event_row.h"
 #include "bapi/store/new_file.h"
 #include "bapi/store/sqlite_connection.h"
 #include "bapi/study/codec.h"
@@ -49,47 +47,6 @@ CREATE TABLE event (
   payload TEXT                  -- the event as JSON; NULL where the columns say it all
 );
 )sql";
-
-// What people query: a copy of what is in the payload.
-struct Columns {
-  std::optional<std::int64_t> trial = {};
-  std::optional<std::int64_t> epoch = {};
-  std::optional<double> value = {};
-  std::optional<Cost> cost = {};
-};
-
-Columns columns_of(const Event& event) {
-  return std::visit(
-      Match{[](const TrialStarted& e) { return Columns{.trial = index(e.trial), .epoch = e.until}; },
-            [](const TrialResumed& e) { return Columns{.trial = index(e.trial), .epoch = e.until}; },
-            [](const StudyFinished&) { return Columns{}; },
-            [](const Measured& e) {
-              return Columns{.trial = index(e.trial),
-                             .epoch = e.measurement.epoch,
-                             .value = e.measurement.value,
-                             .cost = e.measurement.cost};
-            },
-            [](const Overhead& e) { return Columns{.trial = index(e.trial), .epoch = e.epoch, .cost = e.cost}; },
-            [](const BudgetChanged& e) { return Columns{.value = e.total}; },
-            [](const SettingsChanged&) { return Columns{}; },
-            [](const ConfigEnqueued&) { return Columns{}; },
-            [](const auto& e) { return Columns{.trial = index(e.trial)}; }},
-      event);
-}
-
-// SQLite turns NaN into NULL and may turn -0.0 into 0.
-bool column_keeps(double number) { return std::isfinite(number) && !(number == 0.0 && std::signbit(number)); }
-
-// Measurements and the ends of segments are most of every log; their columns hold all there is to say.
-bool columns_say_it_all(const Event& event) {
-  return std::visit(Match{[](const Measured& e) {
-                            return !e.others && column_keeps(e.measurement.value) && column_keeps(e.measurement.cost);
-                          },
-                          [](const SegmentDone&) { return true; },
-                          [](const ProgramEnded&) { return true; },
-                          [](const auto&) { return false; }},
-                    event);
-}
 
 void check_schema(Connection& db) {
   const std::string file = db.file().string();
@@ -193,12 +150,11 @@ struct SqliteStore::Impl {
   void insert_event(const Event& event, double at);
   EventSeq last_seq();
   Event read_event() const;
-  Event event_of_columns() const;
-  void check_lock() const;
+  void check_leadership() const;
 
   Connection db;
   StudySpec spec;
-  const StudyLock* lock = nullptr;
+  const Leadership* leadership = nullptr;
   std::optional<Statement> insert;
   std::optional<Statement> count_decision;
   std::optional<Statement> last;
@@ -207,18 +163,17 @@ struct SqliteStore::Impl {
 
 // The row gets the number after the last one: rows are never deleted, so numbers have no gaps.
 void SqliteStore::Impl::insert_event(const Event& event, double at) {
-  const Columns columns = columns_of(event);
-  const auto payload = columns_say_it_all(event) ? std::nullopt : std::optional(encode(event));
+  const EventRow row = row_of(event);
   const auto bind = [&](int parameter, const auto& value) {
     value ? insert->bind(parameter, *value) : insert->bind_null(parameter);
   };
   insert->bind(1, at);
-  insert->bind(2, kind_of(event));
-  bind(3, columns.trial);
-  bind(4, columns.epoch);
-  bind(5, columns.value);
-  bind(6, columns.cost);
-  bind(7, payload);
+  insert->bind(2, row.kind);
+  bind(3, row.trial);
+  bind(4, row.epoch);
+  bind(5, row.value);
+  bind(6, row.cost);
+  bind(7, row.payload);
   insert->run();
 }
 
@@ -229,27 +184,16 @@ EventSeq SqliteStore::Impl::last_seq() {
 
 // The row that `select` stands on. InvalidInput if it makes no sense.
 Event SqliteStore::Impl::read_event() const {
-  if (select->is_null(7)) return event_of_columns();
-  return decode_event(select->text(7));
+  if (!select->is_null(7)) return decode_event(select->text(7));
+  return event_of({.kind = std::string(select->text(2)),
+                   .trial = select->integer(3),
+                   .epoch = select->integer(4),
+                   .value = select->number(5),
+                   .cost = select->number(6)});
 }
 
-Event SqliteStore::Impl::event_of_columns() const {
-  const std::string_view kind = select->text(2);
-  const TrialId trial{select->integer(3)};
-  if (kind == "measured") {
-    const std::int64_t epoch = select->integer(4);
-    require(epoch >= 1 && epoch <= std::numeric_limits<Epoch>::max(), fmt::format("epoch {} cannot be", epoch));
-    return Measured{
-        .trial = trial,
-        .measurement = {.epoch = static_cast<Epoch>(epoch), .value = select->number(5), .cost = select->number(6)}};
-  }
-  if (kind == "segment_done") return SegmentDone{.trial = trial};
-  if (kind == "program_ended") return ProgramEnded{.trial = trial};
-  throw InvalidInput("it has no payload");
-}
-
-void SqliteStore::Impl::check_lock() const {
-  if (lock) lock->check_held();
+void SqliteStore::Impl::check_leadership() const {
+  if (leadership) leadership->check_held();
 }
 
 SqliteStore::SqliteStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -304,7 +248,7 @@ const StudySpec& SqliteStore::spec() const { return impl_->spec; }
 
 std::int64_t SqliteStore::whole_reads() { return whole_reads_so_far; }
 
-void SqliteStore::write_under(const StudyLock& lock) { impl_->lock = &lock; }
+void SqliteStore::write_under(const Leadership& leadership) { impl_->leadership = &leadership; }
 
 EventLog SqliteStore::read(EventSeq after) const {
   if (after <= 0) ++whole_reads_so_far;
@@ -336,7 +280,7 @@ EventLog SqliteStore::read(EventSeq after) const {
 
 bool SqliteStore::append(EventSeq last, std::span<const Event> facts, double at, Durability durability) {
   for (const Event& fact : facts) check(!is_decision(fact), "append: a decision goes through append_decision");
-  impl_->check_lock();
+  impl_->check_leadership();
   impl_->db.set_commit_sync(durability == Durability::power ? CommitSync::full : CommitSync::normal);
   Transaction transaction(impl_->db);
   if (impl_->last_seq() != last) return false;
@@ -347,7 +291,7 @@ bool SqliteStore::append(EventSeq last, std::span<const Event> facts, double at,
 
 bool SqliteStore::append_decision(EventSeq last, const Event& decision, double at) {
   check(is_decision(decision), "append_decision: a fact goes through append");
-  impl_->check_lock();
+  impl_->check_leadership();
   impl_->db.set_commit_sync(CommitSync::full);
   Transaction transaction(impl_->db);
   if (impl_->last_seq() != last) return false;
@@ -359,7 +303,7 @@ bool SqliteStore::append_decision(EventSeq last, const Event& decision, double a
 
 void SqliteStore::update_spec(const StudySpec& spec) {
   const std::string text = encode(spec);
-  impl_->check_lock();
+  impl_->check_leadership();
   impl_->db.set_commit_sync(CommitSync::full);
   Transaction transaction(impl_->db);
   Statement update(impl_->db, "UPDATE study SET spec_json = ?1");

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "bapi/store/leadership.h"
 #include "bapi/store/store.h"
-#include "bapi/store/study_lock.h"
 
 namespace bapi {
 
@@ -33,8 +33,8 @@ class SqliteStore : public Store {
   bool append(EventSeq last, std::span<const Event> facts, double at, Durability durability) override;
   bool append_decision(EventSeq last, const Event& decision, double at) override;
 
-  // From now on every write first makes sure that `lock`, which must outlive the store, is still held.
-  void write_under(const StudyLock& lock);
+  // From now on every write first makes sure that `leadership`, which must outlive the store, is still held.
+  void write_under(const Leadership& leadership);
 
   // How often the log of any study was read from its beginning in this process: opening a study should cost one.
   static std::int64_t whole_reads();

@@ -140,7 +140,7 @@ void StudyLock::check_held() const {
   const bool same = ::fstat(fd_, &own) == 0 && ::stat(file_.c_str(), &there) == 0 && own.st_dev == there.st_dev &&
                     own.st_ino == there.st_ino;
   if (same) return;
-  throw StoreError(
+  throw LeadershipLost(
       fmt::format("{}: this file was removed or replaced, so that another controller may be running the study. Nothing "
                   "more is written; run the study again when no other does",
                   file_.string()));

@@ -3,24 +3,21 @@
 #include "bapi/study/codec.h"
 
 namespace bapi {
-namespace {
+namespace {}  // namespace
 
-constexpr std::size_t kLargestWish = std::size_t{1} << 20;
-
-}  // namespace
-
-WishBox::WishBox(const StudyDir& dir) : letters_(dir.root() / "wishes", kLargestWish) {}
+WishBox::WishBox(const StudyDir& dir)
+    : letters_(std::make_unique<FolderMailbox>(dir.root() / "wishes", kLargestLetter)) {}
 
 void WishBox::put(ConfigEnqueued wish, double now) const {
   wish.id = Mailbox::new_id(now);
-  letters_.put(wish.id, encode(Event(wish)));
+  letters_->put(wish.id, encode(Event(wish)));
 }
 
 std::vector<ConfigEnqueued> WishBox::waiting(const std::set<std::string>& recorded) const {
   std::vector<ConfigEnqueued> wishes;
-  for (const std::string& id : letters_.ids()) {
+  for (const std::string& id : letters_->ids()) {
     if (recorded.contains(id)) continue;
-    const std::optional<std::string> text = letters_.read(id);
+    const std::optional<std::string> text = letters_->read(id);
     if (!text) continue;
     try {
       const Event event = decode_event(*text);
@@ -33,8 +30,8 @@ std::vector<ConfigEnqueued> WishBox::waiting(const std::set<std::string>& record
 }
 
 void WishBox::clear(const std::set<std::string>& recorded) const {
-  for (const std::string& id : letters_.ids()) {
-    if (recorded.contains(id)) letters_.remove(id);
+  for (const std::string& id : letters_->ids()) {
+    if (recorded.contains(id)) letters_->remove(id);
   }
 }
 

@@ -5,12 +5,7 @@
 namespace bapi {
 namespace {
 
-StudyLock lock_of_own(const StudyDir& dir) {
-  require_own_directory(dir.root());
-  return StudyLock::take(dir.root());
-}
-
-LogWriter writer_of(SqliteStore& store) {
+LogWriter writer_of(Store& store) {
   Replay log = replay(store.spec(), store.read(0));
   if (log.damage) throw store.refusal(*log.damage);
   return LogWriter(store, std::move(log.history), std::ssize(log.events));
@@ -18,9 +13,6 @@ LogWriter writer_of(SqliteStore& store) {
 
 }  // namespace
 
-IdleLog::IdleLog(const StudyDir& dir)
-    : lock_(lock_of_own(dir)), store_(SqliteStore::open(dir.database(), Access::read_write)), log_(writer_of(store_)) {
-  store_.write_under(lock_);
-}
+IdleLog::IdleLog(const StudyPlace& place) : study_(hold_study(place)), log_(writer_of(*study_.store)) {}
 
 }  // namespace bapi

@@ -1,19 +1,17 @@
 #pragma once
 
 #include "bapi/store/log_writer.h"
-#include "bapi/store/sqlite_store.h"
-#include "bapi/store/study_dir.h"
-#include "bapi/store/study_lock.h"
+#include "bapi/studies/study_place.h"
 
 namespace bapi {
 
-// The log of a study that nobody runs, for those who add a fact to it between runs. Holds the study's lock while it
+// The log of a study that nobody runs, for those who add a fact to it between runs. Leads the study while it
 // lives.
 class IdleLog {
  public:
   // Throws InvalidInput or StoreError: another user's directory, a controller at work, a damaged log.
-  explicit IdleLog(const StudyDir& dir);
-  IdleLog(const IdleLog&) = delete;  // the store knows its lock by address
+  explicit IdleLog(const StudyPlace& place);
+  IdleLog(const IdleLog&) = delete;
   IdleLog& operator=(const IdleLog&) = delete;
 
   const StudySpec& spec() const { return history().spec(); }
@@ -25,8 +23,7 @@ class IdleLog {
   void decide(const Event& decision, double now) { log_.decide(decision, now, "the user"); }
 
  private:
-  StudyLock lock_;
-  SqliteStore store_;
+  HeldStudy study_;
   LogWriter log_;
 };
 

@@ -18,6 +18,9 @@ std::vector<StoredEvent> events_of(const StudyView& study, TrialId trial) {
 Fields trial_record(const StudyView& study, const Trial& trial) {
   const std::vector<StoredEvent> events = events_of(study, trial.id);
   const TrialDir dir = study.dir.trial(trial.id);
+  const auto file = [&](const std::filesystem::path& path) {
+    return is_nowhere(study.dir) ? Cell() : Cell(path.string());
+  };
   const bool reported = !trial.curve.empty();
   Fields record = {{"trial", index(trial.id)},
                    {"state", to_string(shown_state(trial, study.controller))},
@@ -31,9 +34,9 @@ Fields trial_record(const StudyView& study, const Trial& trial) {
                    {"curve", list_of(curve_table(study.history, trial.id))},
                    {"events", list_of(decisions_table(events))},
                    {"ledger", list_of(ledger_table(events))},
-                   {"log", dir.log().string()},
-                   {"report", dir.report().string()},
-                   {"checkpoint", dir.checkpoint().string()}};
+                   {"log", file(dir.log())},
+                   {"report", file(dir.report())},
+                   {"checkpoint", file(dir.checkpoint())}};
   if (study.history.repeats().empty()) return record;
   const std::optional<Standing> standing = standing_of(study.history, first_training(trial));
   const bool repeated = standing && standing->trainings > 1;

@@ -4,29 +4,26 @@
 
 #include "bapi/base/clock.h"
 #include "bapi/base/error.h"
-#include "bapi/store/study_lock.h"
-#include "bapi/store/wish_box.h"
 #include "bapi/studies/idle_log.h"
-#include "bapi/studies/study_view.h"
 
 namespace bapi {
 
-void add_configuration(const StudyDir& dir, const NamedValues& given, const std::string& by, const Tell& tell) {
-  require_own_directory(dir.root());
+void add_configuration(const StudyPlace& place, const NamedValues& given, const std::string& by, const Tell& tell) {
+  place.require_own();
   const double now = SystemClock().now();
-  if (StudyLock::holder(dir.root())) {
-    const StudySpec spec = SqliteStore::open(dir.database(), Access::read_only).spec();
+  if (place.leader()) {
+    const StudySpec spec = place.open_for_reading()->spec();
     const Config wish = wish_of(given, spec.space);
-    WishBox(dir).put({.wish = wish, .by = by}, now);
+    place.wishes().put({.wish = wish, .by = by}, now);
     tell(fmt::format("{} is the next new trial; the study is running", wish_text(wish, spec.space)));
     return;
   }
-  IdleLog log(dir);
+  IdleLog log(place);
   const Config wish = wish_of(given, log.spec().space);
   const std::vector<Event> facts = {ConfigEnqueued{.wish = wish, .by = by}};
   log.append(facts, now);
   const std::string text = wish_text(wish, log.spec().space);
-  const std::string name = shown_path(dir.root());
+  const std::string name = place.shown();
   if (log.history().finished()) {
     tell(fmt::format("{} is tried first if the study continues: bapi resume {} --budget gives it more", text, name));
   } else {

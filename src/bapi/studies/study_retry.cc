@@ -7,12 +7,11 @@
 #include "bapi/base/clock.h"
 #include "bapi/base/error.h"
 #include "bapi/studies/idle_log.h"
-#include "bapi/studies/study_view.h"
 
 namespace bapi {
 
-void retry_trial(const StudyDir& dir, std::int64_t number, const Tell& tell) {
-  IdleLog log(dir);
+void retry_trial(const StudyPlace& place, std::int64_t number, const Tell& tell) {
+  IdleLog log(place);
   const auto count = static_cast<std::int64_t>(log.history().trials().size());
   require(number >= 0 && number < count,
           fmt::format("trial {}: {} has {} trials, numbered from 0", number, log.spec().name, count));
@@ -27,7 +26,7 @@ void retry_trial(const StudyDir& dir, std::int64_t number, const Tell& tell) {
   tell(fmt::format("trial {} continues {} when the study is run: bapi resume {}",
                    number,
                    last > 0 ? fmt::format("after epoch {}", last) : "from the start",
-                   shown_path(dir.root())));
+                   place.shown()));
 }
 
 }  // namespace bapi

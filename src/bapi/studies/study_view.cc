@@ -7,13 +7,17 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/nearest.h"
-#include "bapi/store/sqlite_store.h"
-#include "bapi/store/study_lock.h"
 #include "bapi/studies/study_file.h"
+#include "bapi/study/replay.h"
 
 namespace bapi {
 
 namespace fs = std::filesystem;
+
+bool is_study(const StudyDir& dir) {
+  std::error_code ignored;
+  return fs::exists(dir.database(), ignored);
+}
 
 namespace {
 
@@ -60,14 +64,7 @@ StudyDir study_of_file(const fs::path& file) {
       fmt::format("{}: its study {} does not exist yet (bapi run {} creates it)", file.string(), name, file.string()));
 }
 
-}  // namespace
-
-bool is_study(const StudyDir& dir) {
-  std::error_code ignored;
-  return fs::exists(dir.database(), ignored);
-}
-
-StudyDir locate_study(const std::string& text) {
+StudyDir locate_directory(const std::string& text) {
   if (text.empty()) return only_study_here();
   const fs::path path(text);
   std::error_code ignored;
@@ -87,18 +84,57 @@ StudyDir locate_study(const std::string& text) {
       "{}: no such study or study file; {}", text, near.empty() ? listed(names) : "did you mean " + near + "?"));
 }
 
+bool is_here(const std::string& text) {
+  if (text.empty()) return !studies_here().empty();
+  std::error_code ignored;
+  return fs::exists(text, ignored) || is_study(StudyDir(text + ".bapi"));
+}
+
+// A study of a database, by its name or as the only one.
+StudyPlace study_there(DatabaseStudy study) {
+  if (!study.name.empty()) return study;
+  const std::vector<StudyPlace> places = studies_of(study.database);
+  std::vector<std::string> names;
+  for (const StudyPlace& place : places) names.push_back(place.database().name);
+  require(!places.empty(),
+          fmt::format("{}: there is no study in this database (bapi run --storage creates one)", study.shown()));
+  require(places.size() == 1,
+          fmt::format(
+              "{}: there are several studies: add #NAME of one of them ({})", study.shown(), fmt::join(names, ", ")));
+  return places.front();
+}
+
+}  // namespace
+
+StudyPlace locate_place(const std::string& text) {
+  if (DatabaseUrl::is_one(text)) return study_there(parse_database_study(text));
+  const std::optional<DatabaseUrl> storage = usual_storage();
+  if (text.starts_with('#')) {
+    require(storage.has_value(),
+            fmt::format("{}: expected the address of a database before #, or in BAPI_STORAGE", text));
+    return study_there({.database = *storage, .name = text.substr(1)});
+  }
+  if (storage && !is_here(text)) return study_there({.database = *storage, .name = text});
+  return locate_directory(text);
+}
+
+StudyDir locate_study(const std::string& text) { return locate_place(text).dir(); }
+
 StudyView open_study(const std::string& text) {
-  StudyDir dir = locate_study(text);
+  const StudyPlace place = locate_place(text);
+  const std::unique_ptr<Store> store = place.open_for_reading();
   // The controller first: one that ends in between has then written all of its events.
-  const bool driven = StudyLock::holder(dir.root()).has_value();
-  const SqliteStore store = SqliteStore::open(dir.database(), Access::read_only);
-  Replay log = replay(store.spec(), store.read(0));
-  return {.dir = std::move(dir),
+  const bool driven = place.leader(*store).has_value();
+  Replay log = replay(store->spec(), store->read(0));
+  return {.dir = files_of(place, *store),
           .events = std::move(log.events),
           .history = std::move(log.history),
           .controller = driven ? Controller::present : Controller::absent,
-          .damage = std::move(log.damage)};
+          .damage = std::move(log.damage),
+          .database = place.in_database() ? place.shown() : ""};
 }
+
+std::string StudyView::shown() const { return database.empty() ? shown_path(dir.root()) : database; }
 
 std::string shown_path(const fs::path& path) {
   std::error_code failed;

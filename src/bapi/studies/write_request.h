@@ -4,7 +4,7 @@
 #include <string>
 
 #include "bapi/control/requests.h"
-#include "bapi/store/study_dir.h"
+#include "bapi/studies/study_place.h"
 
 namespace bapi {
 
@@ -17,9 +17,9 @@ struct RequestOutcome {
 
 // Leaves a request for the controller that runs the study. Without one, what may be written to the log is written,
 // under the study's lock, and a pause is refused. Throws InvalidInput or StoreError.
-RequestOutcome hand_in(const StudyDir& dir, const StudyRequest& request, double now);
+RequestOutcome hand_in(const StudyPlace& place, const StudyRequest& request, double now);
 
 // Waits until the controller has settled a request, for `seconds` at most.
-RequestOutcome wait_for_answer(const StudyDir& dir, RequestOutcome outcome, double seconds);
+RequestOutcome wait_for_answer(const StudyPlace& place, RequestOutcome outcome, double seconds);
 
 }  // namespace bapi
