@@ -9,6 +9,7 @@ from typing import Any, Callable, Mapping, Optional, Tuple, Type, Union
 from . import _core
 from ._callbacks import Callbacks, Messenger
 from ._environment import variables_set
+from ._executor import Executor, refuse_other_executors
 from ._interrupt import on_ctrl_c
 from ._progress import progress_of
 from ._segment import Segment, failure_text
@@ -49,6 +50,7 @@ def tune(
     catch: Exceptions = (),
     progress: Optional[bool] = None,
     callbacks: Optional[Callbacks] = None,
+    executor: Optional[Executor] = None,
     **more: Any,
 ) -> Study:
     """Tunes `train` until the budget is spent, and returns the study.
@@ -84,6 +86,8 @@ def tune(
     progress: whether to draw a progress bar; None: on terminals and in notebooks.
     callbacks: functions that are told what happens, {"epoch": f, "best": g, "trial_end": h, "study_end": k}: each is
         called with a `bapi.Notice`, in a thread of its own. An exception in one is a warning; the study continues.
+    executor: where workers come from, for example `bapi.integrations.ray.executor(num_gpus=1)`: Ray actors. By default
+        they are processes of this machine.
     tries: configurations to try first, [{"lr": 0.1}]; what a configuration leaves out is the policy's.
     warm_start: earlier studies to learn from, "old.bapi" or several in a list: their best configurations are tried first,
         and their curves are evidence with a weight that is learned. A study with another metric is given as
@@ -103,6 +107,13 @@ def tune(
     options = StudyOptions.among(locals())
     if not callable(train):
         raise _core.InvalidInput(f"train: found {train!r}, expected a function that takes a trial")
+    if executor is not None:
+        refuse_other_executors(executor)
+        if more.get("gpus") is not None:
+            raise _core.InvalidInput(
+                "found gpus and an executor; gpus are those of this machine: tell the executor what a worker needs, "
+                "for example bapi.integrations.ray.executor(num_gpus=1)"
+            )
     study = Study._driven(options)
     try:
         display = Messenger(study, progress_of(study, progress), callbacks)
@@ -110,7 +121,7 @@ def tune(
         study.close()
         raise
     try:
-        here = study._about["workers"] == 1
+        here = executor is None and study._about["workers"] == 1
         if here:
             ctrl_c = _CtrlC()
             with on_ctrl_c(ctrl_c.press), variables_set(_core.worker_environment(study._core, 0)):
@@ -120,7 +131,7 @@ def tune(
         else:
             from ._workers import train_in_workers
 
-            end, reason, error = train_in_workers(study, train, display, catch)
+            end, reason, error = train_in_workers(study, train, display, catch, executor)
             if end == "interrupted":
                 raise KeyboardInterrupt
             if end == "program failed":

@@ -17,6 +17,7 @@
 #include "bapi/studies/what_if.h"
 #include "bapi/study/codec.h"
 #include "bapi/study/direction.h"
+#include "bapi/study/user_request.h"
 #include "bindings.h"
 #include "convert.h"
 #include "segment_record.h"
@@ -409,6 +410,16 @@ py::dict forecast_record(StudyHandle& study, std::int64_t trial) {
   return record;
 }
 
+// What other programs call the trials.
+std::map<std::string, std::int64_t> trial_names(StudyHandle& self) {
+  const FreeGil free;
+  return self.with_log([](const History&, std::span<const StoredEvent> events) {
+    std::map<std::string, std::int64_t> numbers;
+    for (const auto& [name, trial] : other_names(events)) numbers[name] = index(trial);
+    return numbers;
+  });
+}
+
 // A method that does `use(loop, arguments...)` while other Python threads may run.
 template <typename... Arguments, typename Use>
 auto on_loop(Use use) {
@@ -439,6 +450,10 @@ void bind_loop(py::class_<StudyHandle>& study) {
       .def("complete", on_loop<Number>([](AskTell& loop, Number trial) { loop.complete(TrialId{trial}); }))
       .def("put_back",
            on_loop<Number, Text>([](AskTell& loop, Number trial, Text why) { loop.put_back(TrialId{trial}, why); }))
+      .def("wait_for_place", on_loop<Number>([](AskTell& loop, Number trial) { loop.wait_for_place(TrialId{trial}); }))
+      .def("placed", on_loop<Number>([](AskTell& loop, Number trial) { loop.placed(TrialId{trial}); }))
+      .def("name_trial",
+           on_loop<Number, Text>([](AskTell& loop, Number trial, Text name) { loop.name(TrialId{trial}, name); }))
       .def("pause", on_loop<Text>([](AskTell& loop, Text why) { loop.pause(why); }))
       .def("finish", on_loop<Text>([](AskTell& loop, Text why) { loop.finish(why); }))
       .def("is_handed_out",
@@ -469,6 +484,7 @@ void bind_reading(py::class_<StudyHandle>& study) {
       .def("abandon", &StudyHandle::abandon)
       .def("damage", &damage)
       .def("trial_dir", &trial_dir)
+      .def("trial_names", &trial_names)
       .def("about", &about)
       .def("space", &space_record)
       .def("status", &status)

@@ -181,7 +181,7 @@ AskTell& StudyHandle::loop() {
   return *loop_;
 }
 
-TuneSummary StudyHandle::tune(WorkerPool& workers, WorkerGuard& guard, const TuneOptions& options) {
+TuneSummary StudyHandle::tune(WorkerPool& workers, WorkerGuard* guard, const TuneOptions& options) {
   Turn turn = take_turn();
   loop();
   tuner_ = std::this_thread::get_id();
@@ -196,11 +196,18 @@ TuneSummary StudyHandle::tune(WorkerPool& workers, WorkerGuard& guard, const Tun
     }
   };
   const Tuning tuning{*this};
-  const TrainingClock training(clock_, guard.guardian());
-  GuardedWorkerEvaluator evaluator(spec(), workers, training, guard, [this](TrialId trial, Epoch done) {
+  const auto continues_after = [this](TrialId trial, Epoch done) {
     return dir_ ? continue_after(dir_->trial(trial), done) : done;
-  });
-  evaluator_ = &evaluator;
+  };
+  std::optional<TrainingClock> training;
+  std::unique_ptr<Evaluator> evaluator;
+  if (guard) {
+    training.emplace(clock_, guard->guardian());
+    evaluator = std::make_unique<GuardedWorkerEvaluator>(spec(), workers, *training, *guard, continues_after);
+  } else {
+    evaluator = std::make_unique<WorkerEvaluator>(spec(), workers, clock_, continues_after);
+  }
+  evaluator_ = evaluator.get();
   std::optional<Cleaner> cleaner;
   if (dir_) cleaner.emplace(*dir_, spec().checkpoints);
   saw_ = [&](const Event& event) {
@@ -212,7 +219,7 @@ TuneSummary StudyHandle::tune(WorkerPool& workers, WorkerGuard& guard, const Tun
     if (options.observer) options.observer(session, trained);
   };
   if (dir_) watched.attend = [this] { return attend(); };
-  return bapi::tune(*session_, evaluator, clock_, watched);
+  return bapi::tune(*session_, *evaluator, clock_, watched);
 }
 
 Attended StudyHandle::attend() { return take_up(RequestBox(dir_->root()), *session_); }

@@ -72,9 +72,9 @@ class StudyHandle {
     return use(now, std::span<const StoredEvent>(events_));
   }
 
-  // Runs the study to its end in workers. The callbacks of the loop, which are in the same thread, may read the study.
-  // InvalidInput if it is only looked at.
-  TuneSummary tune(WorkerPool& workers, WorkerGuard& guard, const TuneOptions& options);
+  // Runs the study to its end in workers, which have a guard if they are processes of this machine. The callbacks of
+  // the loop, which are in the same thread, may read the study. InvalidInput if it is only looked at.
+  TuneSummary tune(WorkerPool& workers, WorkerGuard* guard, const TuneOptions& options);
 
   const StudySpec& spec() const { return store_->spec(); }
   StudyView view();                // a copy, for everything that takes longer

@@ -68,10 +68,10 @@ const char* to_text(TuneEnd end) {
   return "";
 }
 
-// (how it ended, why). Nobody else has the study while the loop runs.
+// (how it ended, why). Nobody else has the study while the loop runs. Workers without a guard are on other machines.
 py::tuple tune_in_workers(StudyHandle& study, const py::object& pool, const py::function& observe) {
   PythonWorkers workers(pool, study.spec());
-  auto& guard = pool.attr("guard").cast<WorkerGuard&>();
+  auto* guard = pool.attr("guard").cast<WorkerGuard*>();
   TuneSummary summary;
   {
     const py::gil_scoped_release free;
@@ -123,7 +123,10 @@ void bind_workers(py::module_& module) {
                   [](Number trial, double age, const std::string& why, bool caught) {
                     return message(trial, age, WorkerRaised{.message = why, .caught = caught});
                   })
-      .def_static("died", [](Number trial, const std::string& how) { return message(trial, 0.0, WorkerDied{how}); });
+      .def_static("died", [](Number trial, const std::string& how) { return message(trial, 0.0, WorkerDied{how}); })
+      .def_static("lost", [](Number trial, const std::string& how) { return message(trial, 0.0, WorkerLost{how}); })
+      .def_static("waits", [](Number trial, double age) { return message(trial, age, WorkerWaits{}); })
+      .def_static("placed", [](Number trial, double age) { return message(trial, age, WorkerPlaced{}); });
   py::class_<BestModelSaver>(module, "BestModelSaver")
       .def(py::init([](const std::string& directory,
                        const std::string& goal,

@@ -7,6 +7,7 @@
 #include "bapi/base/error.h"
 #include "bapi/policy/registry.h"
 #include "bapi/store/memory_store.h"
+#include "bapi/study/user_request.h"
 
 namespace bapi {
 namespace {
@@ -348,6 +349,36 @@ TEST_F(AskTellTest, APauseEndsTrainingAtTheNextReportAndALaterProcessContinues) 
   const Segment again = *reopen().ask();
   EXPECT_EQ(again.trial, segment.trial);
   EXPECT_EQ(again.from, 2);
+}
+
+TEST_F(AskTellTest, WaitingForAMachineCostsNothing) {
+  AskTell& loop = open(spec_of("random", seconds(100.0)));
+  const Segment segment = loop.ask().value();
+  loop.wait_for_place(segment.trial);
+  clock_.advance(1000.0);
+  loop.placed(segment.trial);
+  clock_.advance(2.0);
+  EXPECT_EQ(loop.report(segment.trial, {.epoch = 1, .value = 0.5}), Advice::go_on);
+  EXPECT_EQ(history().budget().spent(), 2.0);
+}
+
+TEST_F(AskTellTest, WhatIsPutBackWithoutHavingHadAMachineCostsNothing) {
+  AskTell& loop = open(spec_of("random", seconds(100.0)));
+  const Segment segment = loop.ask().value();
+  loop.wait_for_place(segment.trial);
+  clock_.advance(1000.0);
+  loop.put_back(segment.trial, "no machine");
+  EXPECT_EQ(history().budget().spent(), 0.0);
+  EXPECT_EQ(loop.ask().value().trial, segment.trial);
+}
+
+TEST_F(AskTellTest, ATrialCanBeNamedAndIsFoundByItsLastName) {
+  AskTell& loop = open(spec_of("random", epochs(20.0)));
+  const Segment segment = loop.ask().value();
+  EXPECT_THROW(loop.name(TrialId{7}, "ray_7"), InvalidInput);
+  loop.name(segment.trial, "ray_1");
+  loop.name(segment.trial, "ray_2");
+  EXPECT_EQ(other_names(store_->events(0)), (std::map<std::string, TrialId>{{"ray_2", segment.trial}}));
 }
 
 }  // namespace

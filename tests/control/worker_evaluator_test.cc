@@ -174,6 +174,50 @@ TEST_F(Workers, AWorkerThatDiesFailsItsTrial) {
                 TrialFailed{TrialId{0}, "the worker process ended with exit code 3", FailureCause::crashed}}));
 }
 
+TEST_F(Workers, AWorkerThatIsLostInterruptsItsTrialAndWhatItTrainedIsUnfinished) {
+  open(Meter::accrued, {.seconds_per_epoch = 100.0});
+  evaluator_->start(segment(0, 9));
+  evaluator_->wait(2.0);
+  pool_->lose(TrialId{0}, "its node has died");
+  EXPECT_EQ(evaluator_->wait(1.0),
+            (std::vector<Event>{Overhead{TrialId{0}, OverheadKind::unfinished, 1, 2.0},
+                                Interrupted{TrialId{0}, "its node has died"}}));
+  EXPECT_EQ(evaluator_->live(), std::vector<TrialId>{TrialId{0}});
+  const std::vector<Event> next = evaluator_->wait(200.0);
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_EQ(next[0], Event(Measured{TrialId{0}, {1, 0.1, 100.0}})) << "another one trains the segment";
+}
+
+TEST_F(Workers, OneThatIsLostBetweenTwoSegmentsCostsNothingButTime) {
+  open(Meter::epochs, {});
+  evaluator_->start(segment(0, 1));
+  ASSERT_EQ(evaluator_->wait(1.0).size(), 2u);
+  pool_->lose(TrialId{0}, "its node has died");
+  EXPECT_TRUE(evaluator_->wait(0.0).empty());
+  evaluator_->start(segment(1, 2));
+  EXPECT_EQ(evaluator_->wait(1.0), (std::vector<Event>{Measured{TrialId{0}, {2, 0.2, 1.0}}, SegmentDone{TrialId{0}}}));
+}
+
+TEST_F(Workers, WaitingForAMachineCostsNothing) {
+  open(Meter::accrued, {.seconds_per_epoch = 2.0, .seconds_to_place = 1000.0});
+  evaluator_->start(segment(0, 1));
+  EXPECT_TRUE(evaluator_->wait(500.0).empty());
+  EXPECT_EQ(evaluator_->running().accrued, 0.0);
+  EXPECT_EQ(evaluator_->running().rate, 0.0);
+  EXPECT_EQ(evaluator_->wait(2000.0),
+            (std::vector<Event>{Measured{TrialId{0}, {1, 0.1, 2.0}}, SegmentDone{TrialId{0}}}));
+}
+
+TEST_F(Workers, OneThatWaitsForAMachineIsEndedAtOnceAndCostsNothing) {
+  open(Meter::accrued, {.seconds_to_place = 1000.0});
+  evaluator_->start(segment(0, 1));
+  evaluator_->wait(10.0);
+  evaluator_->release(TrialId{0});
+  EXPECT_TRUE(evaluator_->wait(0.1).empty());
+  EXPECT_EQ(pool_->kills, 1);
+  EXPECT_TRUE(evaluator_->live().empty());
+}
+
 TEST_F(Workers, AReportThatCannotFollowFailsTheTrialAndIsRefused) {
   open(Meter::epochs, {.report = [](const Segment&, Epoch epoch) { return WorkerReport{epoch + 1, 0.5, {}}; }});
   evaluator_->start(segment(0, 9));
@@ -181,6 +225,71 @@ TEST_F(Workers, AReportThatCannotFollowFailsTheTrialAndIsRefused) {
   ASSERT_EQ(facts.size(), 1u);
   EXPECT_NE(std::get<TrialFailed>(facts[0]).message.find("where epoch 1 was expected"), std::string::npos);
   EXPECT_EQ(pool_->answers.back().second, Kind::refused);
+}
+
+// ---- A study whose machines are lost.
+
+// Loses a worker after every `every` epochs.
+class UnreliableWorkers : public ScriptedWorkers {
+ public:
+  UnreliableWorkers(ManualClock& clock, const Script& script, int every)
+      : ScriptedWorkers(clock, script), every_(every) {}
+
+  void answer(TrialId trial, const WorkerAnswer& answer) override {
+    if (++answered_ % every_ == 0) return lose(trial, "its node has died");
+    ScriptedWorkers::answer(trial, answer);
+  }
+
+ private:
+  int every_;
+  int answered_ = 0;
+};
+
+TEST(LostWorkers, TheirSegmentsArePutBackAndNoTrialFails) {
+  StudySpec spec = spec_in(Meter::epochs, 90.0);
+  spec.policy = {.name = "hyperband"};
+  spec.retries = 0;
+  MemoryStore store(spec);
+  ManualClock clock(100.0);
+  const auto policy = make_policy(spec.policy);
+  Session session(store, *policy, clock);
+  UnreliableWorkers pool(clock,
+                         {.report =
+                              [](const Segment&, Epoch epoch) {
+                                return WorkerReport{epoch, 0.1 * epoch, {}};
+                              }},
+                         4);
+  WorkerEvaluator evaluator(spec, pool, clock);
+  EXPECT_EQ(tune(session, evaluator, clock, {}).end, TuneEnd::finished);
+  EXPECT_EQ(session.history().budget().spent(), 90.0);
+  int interrupted = 0;
+  for (const StoredEvent& stored : store.events(0)) {
+    interrupted += std::holds_alternative<Interrupted>(stored.event);
+    EXPECT_FALSE(std::holds_alternative<TrialFailed>(stored.event));
+  }
+  EXPECT_GT(interrupted, 5);
+}
+
+TEST(LostWorkers, ATrialThatLosesEveryWorkerEndsTheRunInsteadOfGoingOnForever) {
+  StudySpec spec = spec_in(Meter::epochs, 90.0);
+  spec.policy = {.name = "random"};
+  spec.workers = 1;
+  MemoryStore store(spec);
+  ManualClock clock(100.0);
+  const auto policy = make_policy(spec.policy);
+  Session session(store, *policy, clock);
+  class Doomed : public ScriptedWorkers {
+   public:
+    using ScriptedWorkers::ScriptedWorkers;
+    void start(const Segment& segment) override { lose(segment.trial, "out of memory"); }
+  } pool(clock, {});
+  WorkerEvaluator evaluator(spec, pool, clock);
+  const TuneSummary summary = tune(session, evaluator, clock, {});
+  EXPECT_EQ(summary.end, TuneEnd::program_failed);
+  EXPECT_NE(summary.reason.find("out of memory"), std::string::npos);
+  int interrupted = 0;
+  for (const StoredEvent& stored : store.events(0)) interrupted += std::holds_alternative<Interrupted>(stored.event);
+  EXPECT_EQ(interrupted, kMostLosses + 1);
 }
 
 // ---- One loop: whoever trains, the log is the same.

@@ -19,7 +19,8 @@ class ScriptedWorkers : public WorkerPool {
     // The report of an epoch; nullopt: the function returns before it.
     std::function<std::optional<WorkerReport>(const Segment& segment, Epoch epoch)> report = {};
     double seconds_per_epoch = 0.01;
-    bool obeys = true;  // returns when it is told to end
+    bool obeys = true;              // returns when it is told to end
+    double seconds_to_place = 0.0;  // until it has a machine
     Checkpoint checkpoint = Checkpoint::kept;
   };
 
@@ -27,9 +28,11 @@ class ScriptedWorkers : public WorkerPool {
 
   void start(const Segment& segment) override {
     const Epoch from = script_.checkpoint == Checkpoint::kept ? segment.from : 0;
-    say(segment.trial, WorkerReady{});
     jobs_[segment.trial] = {.segment = segment, .epoch = from, .due = {}};
-    train_on(jobs_[segment.trial]);
+    if (script_.seconds_to_place == 0.0) return begin(jobs_[segment.trial]);
+    say(segment.trial, WorkerWaits{});
+    jobs_[segment.trial].waits = true;
+    jobs_[segment.trial].due = clock_.now() + script_.seconds_to_place;
   }
 
   void answer(TrialId trial, const WorkerAnswer& answer) override {
@@ -52,6 +55,12 @@ class ScriptedWorkers : public WorkerPool {
     say(trial, WorkerDied{message});
   }
 
+  // With its machine.
+  void lose(TrialId trial, const std::string& message) {
+    jobs_.erase(trial);
+    say(trial, WorkerLost{message});
+  }
+
   std::vector<WorkerMessage> wait(double seconds) override {
     if (!inbox_.empty()) return std::exchange(inbox_, {});
     Job* next = nullptr;
@@ -65,7 +74,10 @@ class ScriptedWorkers : public WorkerPool {
     clock_.set(std::max(clock_.now(), *next->due));
     next->due.reset();
     const TrialId trial = next->segment.trial;
-    if (const auto report = script_.report(next->segment, next->epoch)) {
+    if (std::exchange(next->waits, false)) {
+      say(trial, WorkerPlaced{});
+      begin(*next);
+    } else if (const auto report = script_.report(next->segment, next->epoch)) {
       say(trial, *report);
     } else {
       jobs_.erase(trial);
@@ -82,7 +94,13 @@ class ScriptedWorkers : public WorkerPool {
     Segment segment;
     Epoch epoch = 0;            // in progress, or reported
     std::optional<double> due;  // when it ends; not while it waits for an answer
+    bool waits = false;         // for a machine
   };
+
+  void begin(Job& job) {
+    say(job.segment.trial, WorkerReady{});
+    train_on(job);
+  }
 
   void train_on(Job& job) {
     ++job.epoch;

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "bapi/base/error.h"
 #include "bapi/base/match.h"
+#include "bapi/study/user_request.h"
 
 namespace bapi {
 namespace {
@@ -126,8 +128,9 @@ Reading AskTell::take(ProcessAccount& account, TrialId trial, const EpochResult&
 }
 
 Advice AskTell::report(TrialId trial, const EpochResult& result) {
-  auto& [account, unrecorded] = handed_out(trial);
+  auto& [account, unrecorded, waits_for_place] = handed_out(trial);
   require_next(trial, result);
+  waits_for_place = false;
   const Reading reading = take(account, trial, result);
   unrecorded.insert(unrecorded.end(), reading.facts.begin(), reading.facts.end());
   if (reading.kind == Reading::Kind::failure) {
@@ -211,9 +214,23 @@ void AskTell::charge(TrialId trial, Cost cost) {
       .trial = trial, .kind = OverheadKind::start_up, .epoch = training.account.last_epoch() + 1, .cost = cost});
 }
 
+void AskTell::wait_for_place(TrialId trial) { handed_out(trial).waits_for_place = true; }
+
+void AskTell::placed(TrialId trial) {
+  HandedOut& training = handed_out(trial);
+  if (std::exchange(training.waits_for_place, false)) training.account.begin_at(clock_.now());
+}
+
+void AskTell::name(TrialId trial, const std::string& name) {
+  require(index(trial) >= 0 && index(trial) < std::ssize(history().trials()),
+          fmt::format("there is no trial {}", index(trial)));
+  session_.record(std::vector<Event>{other_name_event(trial, name)});
+}
+
 // Charges what the trial took since the last report, and records how it ended.
 void AskTell::close(TrialId trial, OverheadKind kind, const Event& end) {
-  auto& [account, unrecorded] = handed_out(trial);
+  placed(trial);
+  auto& [account, unrecorded, waits_for_place] = handed_out(trial);
   for (const Event& fact : account.close(kind, clock_.now())) unrecorded.push_back(fact);
   // Of a trial that the user has stopped the log has the end already.
   if (history().trial(trial).state != TrialState::stopped) unrecorded.push_back(end);
@@ -273,7 +290,9 @@ std::string AskTell::end_reason() const {
 
 Running AskTell::running() const {
   RunningSum sum;
-  for (const auto& [trial, training] : handed_out_) sum.add_running(training.account.charged_until(), clock_.now());
+  for (const auto& [trial, training] : handed_out_) {
+    if (!training.waits_for_place) sum.add_running(training.account.charged_until(), clock_.now());
+  }
   return sum.in(history().spec().budget);
 }
 

@@ -66,6 +66,13 @@ class AskTell {
   // charged as start-up. For callers who give costs themselves; measured time is charged anyway.
   void charge(TrialId trial, Cost cost);
 
+  // A trial that is handed out waits for a machine, which costs nothing until it is `placed` or reports.
+  void wait_for_place(TrialId trial);
+  void placed(TrialId trial);
+
+  // What the caller calls a trial, so that the next process finds it again: other_names (study/user_request.h).
+  void name(TrialId trial, const std::string& name);
+
   void fail(TrialId trial, const std::string& message);  // training crashed; charges the time since the last report
   void complete(TrialId trial);                          // training is over although epochs are left; fails if none was
   void put_back(TrialId trial, const std::string& reason);  // the segment stays open and is handed out again
@@ -83,6 +90,7 @@ class AskTell {
   struct HandedOut {
     ProcessAccount account;
     std::vector<Event> unrecorded;
+    bool waits_for_place = false;
   };
   struct Decided {
     Segment segment;

@@ -94,6 +94,9 @@ class ProcessAccount {
   // The process is gone, or what it did since the last charge was of this kind.
   std::vector<Event> close(OverheadKind kind, double at);
 
+  // There was no process until this instant: the wait for a machine costs nothing.
+  void begin_at(double at) { charged_until_ = std::max(charged_until_, at); }
+
   // The log goes on from here: a controller may have left out what the budget could not pay.
   void continue_from(Epoch last_epoch, Epoch paid, Cost spent);
 

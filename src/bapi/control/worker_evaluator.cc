@@ -77,7 +77,7 @@ void WorkerEvaluator::release(TrialId trial) {
   worker.released = true;
   if (!worker.waits_for_answer) {
     worker.broken_off_at = clock_.now();
-    worker.kill_at = clock_.now() + spec_.effective_grace();
+    worker.kill_at = clock_.now() + (worker.waits_for_place ? 0.0 : spec_.effective_grace());
   } else if (facts_.empty()) {
     tell_to_end(worker);  // else once its report is recorded
   }
@@ -186,8 +186,16 @@ void WorkerEvaluator::take(const WorkerMessage& message) {
                    },
                    [&](const WorkerDied& died) {
                      conclude(worker, Failure{died.message, FailureCause::crashed}, at);
-                   }},
+                   },
+                   [&](const WorkerLost& lost) { conclude_lost(worker, lost, at); },
+                   [&](const WorkerWaits&) { worker.waits_for_place = true; },
+                   [&](const WorkerPlaced&) { end_wait(worker, at); }},
              message.what);
+}
+
+void WorkerEvaluator::end_wait(Worker& worker, double at) {
+  if (!std::exchange(worker.waits_for_place, false)) return;
+  worker.account.begin_at(at);
 }
 
 void WorkerEvaluator::take_report(Worker& worker, const WorkerReport& told, double at) {
@@ -199,7 +207,9 @@ void WorkerEvaluator::take_report(Worker& worker, const WorkerReport& told, doub
                            .text = fmt::format("of epoch {}, {}", told.epoch, told.value)};
   const CostSource source =
       told.cost && is_chargeable(*told.cost) ? CostSource(StatedCost{*told.cost, at}) : CostSource(MeasuredTime{at});
+  const Epoch known = worker.account.last_epoch();
   const Reading reading = worker.account.take_epoch(report, source);
+  if (worker.account.last_epoch() > known) losses_.erase(worker.segment.trial);
   give(reading.facts);
   if (reading.kind == Reading::Kind::failure) return refuse(worker, reading, told);
   if (reading.kind == Reading::Kind::beyond) close_past_last_epoch(worker);
@@ -243,6 +253,7 @@ void WorkerEvaluator::refuse(Worker& worker, const Reading& reading, const Worke
 // The worker has the trial no longer. Without having been told to end, it ended the trial by that.
 void WorkerEvaluator::conclude(Worker& worker, const std::optional<Failure>& failure, double at) {
   const TrialId trial = worker.segment.trial;
+  end_wait(worker, at);
   const bool by_itself = worker.segment_open && !worker.released;
   const bool failed = by_itself && (failure || worker.account.last_epoch() == 0);
   if (!failed && worker.broken_off_at) {
@@ -255,7 +266,26 @@ void WorkerEvaluator::conclude(Worker& worker, const std::optional<Failure>& fai
   } else if (by_itself) {
     facts_.emplace_back(ProgramEnded{.trial = trial});
   }
-  // A segment that was started meanwhile begins where this worker has ended.
+  forget(worker);
+}
+
+// The same, but the trial is not to blame: its segment is the next to get a worker. Unless it loses one after the
+// other.
+void WorkerEvaluator::conclude_lost(Worker& worker, const WorkerLost& lost, double at) {
+  const TrialId trial = worker.segment.trial;
+  const bool by_itself = worker.segment_open && !worker.released;
+  if (!by_itself) return conclude(worker, std::nullopt, at);
+  if (++losses_[trial] > kMostLosses) return conclude(worker, Failure{lost.message, FailureCause::crashed}, at);
+  end_wait(worker, at);
+  give(worker.account.close(OverheadKind::unfinished, at));
+  facts_.emplace_back(Interrupted{.trial = trial, .reason = lost.message});
+  queue_.push_front(worker.segment);
+  forget(worker);
+}
+
+// A segment that waits for the next worker begins where this one has ended.
+void WorkerEvaluator::forget(const Worker& worker) {
+  const TrialId trial = worker.segment.trial;
   for (Segment& next : queue_) {
     if (next.trial != trial) continue;
     next.from = worker.account.last_epoch();
@@ -268,7 +298,9 @@ void WorkerEvaluator::conclude(Worker& worker, const std::optional<Failure>& fai
 
 Running WorkerEvaluator::running() const {
   RunningSum sum;
-  for (const auto& [trial, worker] : workers_) sum.add_running(worker.account.charged_until(), clock_.now());
+  for (const auto& [trial, worker] : workers_) {
+    if (!worker.waits_for_place) sum.add_running(worker.account.charged_until(), clock_.now());
+  }
   sum.add_charged(charged_by(facts_));
   return sum.in(spec_.budget);
 }

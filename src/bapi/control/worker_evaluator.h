@@ -16,9 +16,11 @@
 namespace bapi {
 
 // ---- What workers say. A worker trains one segment at a time: Ready, any number of WorkerReports, each answered, and
-// then one of the other three.
+// then one of the last four. One that needs a machine which is not there yet says Waits before, and Placed when it is.
 
-struct WorkerReady {};  // it has the segment; what was before was start-up
+struct WorkerWaits {};   // for a place on some machine, which costs nothing
+struct WorkerPlaced {};  // it has one: its start-up begins
+struct WorkerReady {};   // it has the segment; what was before was start-up
 struct WorkerReport {
   Epoch epoch = 0;
   double value = 0.0;             // in the user's direction
@@ -35,10 +37,22 @@ struct WorkerDied {  // by itself or killed; there is no such worker any more
   std::string message = {};
 };
 
+struct WorkerLost {  // with its machine, or it cannot be reached any more; the trial is not to blame
+  std::string message = {};
+};
+
 struct WorkerMessage {
   TrialId trial{};
   double age = 0.0;  // seconds since it was sent
-  std::variant<WorkerReady, WorkerReport, WorkerReturned, WorkerRaised, WorkerDied> what = {};
+  std::variant<WorkerReady,
+               WorkerReport,
+               WorkerReturned,
+               WorkerRaised,
+               WorkerDied,
+               WorkerLost,
+               WorkerWaits,
+               WorkerPlaced>
+      what = {};
 };
 
 // What a worker is told after a report.
@@ -57,14 +71,19 @@ class WorkerPool {
   virtual ~WorkerPool() = default;
   virtual void start(const Segment& segment) = 0;                      // a free worker, or a new one
   virtual void answer(TrialId trial, const WorkerAnswer& answer) = 0;  // its last report
-  virtual void kill(TrialId trial) = 0;                                // its end arrives as WorkerDied
+  virtual void kill(TrialId trial) = 0;                                // its end arrives as WorkerDied or WorkerLost
   virtual std::vector<WorkerMessage> wait(double seconds) = 0;         // in order; empty on timeout
 };
+
+inline constexpr int kMostLosses = 5;
 
 // Trains segments in workers that report every epoch and wait for the answer, so that none runs ahead of what was
 // decided. A report is answered once it is recorded: mid-segment at the next call, at the end of a segment by `start`
 // or `release`. A worker that is released within an epoch may reach its next report within the grace period and is told
-// to pause there; one that has not returned when the grace period is over is killed.
+// to pause there; one that has not returned when the grace period is over is killed, and one that waits for a place is
+// killed at once. A worker that is lost interrupts its trial, and another one trains the segment; a trial that loses
+// more than kMostLosses without a new epoch in between ends them itself, by the memory that it needs for example, and
+// has crashed.
 class WorkerEvaluator : public Evaluator {
  public:
   // The epoch after which a trial continues that has trained `done` epochs: earlier, if its checkpoint is gone.
@@ -83,6 +102,7 @@ class WorkerEvaluator : public Evaluator {
     Segment segment;
     ProcessAccount account;
     bool segment_open = true;
+    bool waits_for_place = false;
     bool waits_for_answer = false;
     bool released = false;
     std::optional<double> kill_at = {};
@@ -98,6 +118,7 @@ class WorkerEvaluator : public Evaluator {
   void keep_limits();
   double next_kill() const;
   void take(const WorkerMessage& message);
+  void end_wait(Worker& worker, double at);
   void take_report(Worker& worker, const WorkerReport& report, double at);
   void close_past_last_epoch(Worker& worker);
   void refuse(Worker& worker, const Reading& reading, const WorkerReport& report);
@@ -106,6 +127,8 @@ class WorkerEvaluator : public Evaluator {
     FailureCause cause;
   };
   void conclude(Worker& worker, const std::optional<Failure>& failure, double at);
+  void conclude_lost(Worker& worker, const WorkerLost& lost, double at);
+  void forget(const Worker& worker);
   void give(const std::vector<Event>& facts);
 
   const StudySpec spec_;
@@ -115,6 +138,7 @@ class WorkerEvaluator : public Evaluator {
   std::map<TrialId, Worker> workers_;  // that have a segment
   std::deque<Segment> queue_;          // wait for a slot
   std::vector<Event> facts_;           // not handed out yet
+  std::map<TrialId, int> losses_;      // of workers, since the last epoch of each trial
 };
 
 }  // namespace bapi
