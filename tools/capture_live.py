@@ -7,7 +7,7 @@ pictures of the live view in docs/images are made with it, from the root of the 
 
   tools/capture_live.py --columns 80 --rows 20 --at 20 --out docs/images/live-80.svg -- \\
       build/release/bapi run examples/mlp/study.yaml --dir build/capture
-  tools/capture_live.py --columns 100 --rows 26 --at 90 --every 1 --faster 5 --out docs/images/live.svg -- \\
+  tools/capture_live.py --columns 100 --rows 28 --at 90 --every 1 --faster 4 --out docs/images/live.svg -- \\
       build/release/bapi run examples/mlp/study.yaml --dir build/capture
 
 Only what bapi draws is understood: colours, cursor up, erase line, erase below.
@@ -28,14 +28,16 @@ import termios
 import time
 
 SEQUENCE = re.compile(r"\x1b\[\??(\d*)([A-Za-z])")
+LAST_SECONDS = 4  # the last screen of an animation stays
 COLORS = {"": "#d4d4d4", "1": "#ffffff", "2": "#8c8c8c", "31": "#f28b82", "32": "#8fd694", "36": "#6cc7de"}
 CELL_WIDTH, LINE_HEIGHT, MARGIN = 8.4, 18, 12
 
 
 class Screen:
-    """Lines of (character, colour) cells, as far as bapi draws them."""
+    """Lines of (character, colour) cells, as far as bapi draws them. Longer lines are wrapped after so many columns."""
 
-    def __init__(self):
+    def __init__(self, columns=1000):
+        self.columns = columns
         self.lines = [[]]
         self.row = self.column = 0
         self.color = ""
@@ -70,6 +72,9 @@ class Screen:
             if self.row == len(self.lines):
                 self.lines.append([])
         else:
+            if self.column == self.columns:
+                self.write("\r")
+                self.write("\n")
             line = self.lines[self.row]
             line += [(" ", "")] * (self.column - len(line))
             line[self.column : self.column + 1] = [(character, self.color)]
@@ -171,8 +176,9 @@ def output_of(terminal, seconds):
 
 
 def whole_frames(text):
-    """Frames are written whole; one that was being read when the time was over is left out."""
-    return text[: text.rfind("\x1b[?2026l")] if "\x1b[?2026l" in text else text
+    """Frames of the live view are marked; one that was being read when the time was over is left out."""
+    begin, end = text.rfind("\x1b[?2026h"), text.rfind("\x1b[?2026l")
+    return text[:begin] if begin > end else text
 
 
 def screens_of(command, columns, rows, seconds, every=None):
@@ -194,7 +200,7 @@ def screens_of(command, columns, rows, seconds, every=None):
     os.waitpid(process, 0)
     screens = []
     for cut in [*cuts, len(told)]:
-        screens.append(Screen())
+        screens.append(Screen(columns))
         screens[-1].feed(whole_frames(told[:cut].decode("utf-8", "replace")))
     return screens
 
@@ -209,9 +215,12 @@ def main():
     parser.add_argument("--out", help="SVG file; default: text to standard output")
     parser.add_argument("command", nargs="+")
     given = parser.parse_args()
-    screens = [screen for screen in screens_of(given.command, given.columns, given.rows, given.at, given.every) if screen.text().strip()]
+    screens = screens_of(given.command, given.columns, given.rows, given.at, given.every)
+    screens = [screen for screen in screens if screen.text().strip()]
     if given.out:
         frame_seconds = (given.every or 0.0) / given.faster
+        if given.every:
+            screens += screens[-1:] * round(LAST_SECONDS / frame_seconds)
         pathlib.Path(given.out).write_text(svg_of(screens, given.columns, frame_seconds), encoding="utf-8")
     else:
         sys.stdout.write(screens[-1].text())

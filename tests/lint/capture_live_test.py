@@ -7,7 +7,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent.parent / "tools"))
-from capture_live import Screen, screens_of, svg_of  # noqa: E402
+from capture_live import Screen, screens_of, svg_of, whole_frames  # noqa: E402
 
 
 def screen(text):
@@ -49,6 +49,16 @@ class Pictures(unittest.TestCase):
         self.assertIn("prefers-reduced-motion", picture)
         self.assertRegex(picture, r'early">\n<text[^>]*>one<')
         self.assertRegex(picture, r'"f1-2">\n<text[^>]*>two<')
+
+    def test_a_line_that_is_too_long_is_wrapped(self):
+        narrow = Screen(4)
+        narrow.feed("abcdef\r\ngh")
+        self.assertEqual(narrow.text(), "abcd\nef\ngh\n")
+
+    def test_half_a_frame_is_left_out_and_what_follows_the_last_one_is_not(self):
+        frame = "\x1b[?2026hframe\r\n\x1b[?2026l"
+        self.assertEqual(whole_frames(frame + "\x1b[?2026hhal"), frame)
+        self.assertEqual(whole_frames(frame + "the result"), frame + "the result")
 
     def test_a_command_is_followed_to_its_end(self):
         screens = screens_of(["sh", "-c", "echo first; sleep 0.5; echo second"], 40, 10, 30, 0.2)

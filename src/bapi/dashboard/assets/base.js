@@ -136,7 +136,8 @@ export function spark(values, label) {
 }
 
 export function table(head, rows, props) {
-  return el('table', props || {}, el('thead', {}, el('tr', {}, head.map((h) => el('th', {scope: 'col'}, h)))),
+  const number = (i) => rows.some((row) => typeof row[i] === 'number');
+  return el('table', props || {}, el('thead', {}, el('tr', {}, head.map((h, i) => el('th', {scope: 'col', class: number(i) ? 'n' : null}, h)))),
             el('tbody', {}, rows.map((row) => el('tr', {}, row.map((c) => el('td', {class: typeof c === 'number' ? 'n' : null}, typeof c === 'number' ? num(c) : c ?? '\u2013'))))));
 }
 

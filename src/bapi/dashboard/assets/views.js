@@ -88,7 +88,7 @@ function nowCard() {
   const body = el('div', {});
   return {node: card('Now', body, 'h-now'), update: () => {
     const s = know.study, plan = know.insight.plan && know.insight.plan.answer, d = s.latest;
-    const next = plan && plan.decision;
+    const next = s.state !== 'finished' && plan && plan.decision;
     slot(body, [d && d.seq, s.running.map((r) => [r.trial, r.epochs, r.until, r.last]), next, s.state], () => [
       d ? el('div', {class: 'decision'}, el('p', {}, el('small', {}, s.began ? duration(d.at - s.began) + ' ' : ''), el('a', {href: link(know.id, 'decisions?open=' + d.seq)}, '#' + d.seq), ' ', el('strong', {}, d.decision)), el('p', {class: 'note'}, cut(d.because || '', 700))) : el('p', {class: 'wait'}, 'Nothing has been decided yet.'),
       s.running.length ? el('ul', {class: 'running'}, s.running.map((r) => el('li', {}, trialLink(r.trial), el('span', {class: 'n'}, ' ' + r.epochs + '/' + r.until + ' '), r.last === null ? el('span', {class: 'wait'}, 'starting for ' + duration(Math.max(0, Math.round(now() - r.since)))) : [el('strong', {}, num(r.last)), ' ', spark(r.spark)]))) : el('p', {class: 'wait'}, s.state === 'running' ? 'No trial is running at this moment.' : 'Nothing is running.'),
