@@ -33,7 +33,6 @@ def test_a_study_in_a_database_reads_as_the_one_in_its_directory(database):
     assert there.name == here.name and there.state == here.state
     assert there.best.value == here.best.value
     assert str(there.ledger()) == str(here.ledger())
-    assert str(there.decisions()) == str(here.decisions())
     assert there.path is None
 
 
