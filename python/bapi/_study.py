@@ -404,7 +404,7 @@ class Study:
 
     @property
     def path(self) -> Optional[pathlib.Path]:
-        """The study's directory; None in memory."""
+        """The study's directory; None in memory and in a database."""
         return None if self._core.root is None else pathlib.Path(self._core.root)
 
     @property
@@ -579,7 +579,9 @@ def _framed(page: str, height: int = 720) -> str:
 
 
 def open_study(path: Path) -> Study:
-    """A study on disk, to be looked at: a directory NAME.bapi or its name. Works while it runs.
+    """A study to be looked at: a directory NAME.bapi, its name, or postgresql://user@host/database#name.
+
+    Works while the study runs.
 
     If its log is damaged, a DamagedStudyWarning says so, and the study is shown up to the damage.
     """
@@ -588,7 +590,7 @@ def open_study(path: Path) -> Study:
     damage = study._core.damage()
     if damage is not None:
         event, what = damage
-        where = study._core.root
+        where = study._core.root or os.fspath(path)
         warnings.warn(
             f"{where}: {what}. What is shown is the study up to event {event - 1}; see bapi doctor {where}",
             DamagedStudyWarning,

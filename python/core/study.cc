@@ -153,7 +153,7 @@ std::int64_t adopt(StudyHandle& study,
 std::string trial_dir(StudyHandle& study, std::int64_t trial) {
   const FreeGil free;
   return study.with_history([&](const History& history) {
-    require(study.dir().has_value(), "a study in memory has no directory");
+    require(study.dir().has_value(), "a study in memory, or in a database, has no directory of its own here");
     const TrialDir dir = study.dir()->trial(TrialId{trial});
     dir.create();
     replace_file(dir.config(), encode(history.trial(TrialId{trial}).config, history.spec().space) + "\n");

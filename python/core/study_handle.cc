@@ -9,7 +9,7 @@
 #include "bapi/process/gpus.h"
 #include "bapi/store/memory_store.h"
 #include "bapi/store/patient_store.h"
-#include "bapi/store/sqlite_store.h"
+#include "bapi/store/study_lock.h"
 #include "bapi/studies/clean.h"
 #include "bapi/studies/earlier_studies.h"
 #include "bapi/studies/study_add.h"
@@ -45,10 +45,8 @@ std::unique_ptr<StudyHandle> StudyHandle::drive(const StudySpec& given,
     handle->dir_ = StudyDir(*root);
     OpenedStudy study =
         open_or_create_study(*handle->dir_, spec, [&](const std::string& line) { notes.push_back(line); });
-    handle->lock_ = std::move(study.lock);
-    auto store = std::make_unique<SqliteStore>(std::move(study.store));
-    store->write_under(*handle->lock_);
-    handle->disk_ = std::move(store);
+    handle->leadership_ = std::move(study.held.leadership);
+    handle->disk_ = std::move(study.held.store);
     handle->store_ = handle->waiting_store();
     handle->events_ = std::move(study.events);
     history = std::move(study.history);
@@ -143,7 +141,7 @@ StudyHandle::Turn StudyHandle::take_turn() {
 }
 
 void StudyHandle::abandon() {
-  if (owner_ != ::getpid()) lock_.reset();
+  if (owner_ != ::getpid()) leadership_.reset();
 }
 
 std::optional<Segment> StudyHandle::ask() {
@@ -277,7 +275,7 @@ void StudyHandle::close() {
   loop_.reset();
   session_.reset();
   policy_.reset();
-  lock_.reset();
+  leadership_.reset();
 }
 
 }  // namespace bapi::python

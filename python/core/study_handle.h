@@ -15,9 +15,9 @@
 #include "bapi/control/worker_evaluator.h"
 #include "bapi/policy/policy.h"
 #include "bapi/process/guarded_workers.h"
+#include "bapi/store/leadership.h"
 #include "bapi/store/snapshot.h"
 #include "bapi/store/store.h"
-#include "bapi/store/study_lock.h"
 #include "bapi/studies/study_view.h"
 #include "bapi/study/notices.h"
 
@@ -106,7 +106,7 @@ class StudyHandle {
   std::function<void(const Event&)> saw_;  // the same: is told of every event
   std::optional<StudyDir> dir_;            // of one in a directory
   std::optional<StudyPlace> place_;        // of one that is only looked at
-  std::optional<StudyLock> lock_;
+  std::unique_ptr<Leadership> leadership_;
   std::unique_ptr<Store> disk_;  // behind a store that waits while there is no room
   std::unique_ptr<Store> store_;
   std::unique_ptr<Policy> policy_;

@@ -335,6 +335,21 @@ TEST_F(PostgresFaults, ADeliveryThatCannotBeReadIsSeenAndEmpty) {
   EXPECT_EQ(board.deliveries[0].delivery, Delivery{.number = 1});
 }
 
+TEST_F(PostgresFaults, OrdersAndWhatEndsWakeThoseWhoWait) {
+  const PostgresStore store = PostgresStore::open(connect(), "small");
+  PostgresWorkerDispatch workers(connect(), store.id());
+  const auto lead = PostgresLead::take(leader_connection(*url_), store.id(), "");
+  const WorkerId worker = workers.join({.host = "node7"}).worker;
+  EXPECT_TRUE(workers.wait(worker, 30.0)) << "the first time, what was said before is to be looked for";
+  EXPECT_TRUE(lead->wait(30.0));
+  lead->put({.trial = TrialId{0}, .worker = worker});
+  EXPECT_TRUE(workers.wait(worker, 30.0));
+  workers.deliver(worker, {.number = 1, .facts = {measured(0, 1)}});
+  EXPECT_FALSE(lead->wait(0.2)) << "a measurement alone wakes nobody";
+  workers.deliver(worker, {.number = 2, .facts = {SegmentDone{.trial = TrialId{0}}}});
+  EXPECT_TRUE(lead->wait(30.0));
+}
+
 TEST_F(PostgresFaults, LettersOfADatabaseAreThoseOfAFolder) {
   const PostgresStore store = PostgresStore::open(connect(), "small");
   const PostgresMailbox box(connect(), store.id(), "requests", 8);

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "bapi/base/error.h"
+#include "bapi/store/sqlite_store.h"
 #include "bapi/studies/run_study.h"
 #include "bapi/studies/spec_change.h"
 #include "tests/support/temp_dir.h"

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "bapi/base/error.h"
+#include "bapi/store/sqlite_store.h"
 #include "tests/support/temp_dir.h"
 
 namespace bapi {

@@ -67,8 +67,9 @@ class WorkerDispatch {
   // From live or set aside to leaving, and from there to gone. Nothing if it is lost; `gone` ends lease and right.
   virtual void change_state(WorkerId worker, WorkerState state) = 0;
 
-  // Returns when there may be something new for the worker, or the time has passed. A hint only.
-  virtual void wait(WorkerId worker, double seconds) = 0;
+  // Returns true when there may be something new for the worker, and false when the time has passed. A hint only: who
+  // hears nothing looks once a second all the same. Sleeps also if nobody can be reached; throws nothing.
+  virtual bool wait(WorkerId worker, double seconds) = 0;
 };
 
 // ---- The leader's side.
@@ -137,8 +138,8 @@ class LeaderDispatch {
 
   virtual void set_aside(WorkerId worker) = 0;  // if it is live
 
-  // Returns when there may be a delivery that matters, or the time has passed. A hint only.
-  virtual void wait(double seconds) = 0;
+  // The same for deliveries that matter.
+  virtual bool wait(double seconds) = 0;
 };
 
 }  // namespace bapi

@@ -22,7 +22,7 @@ class MemoryDispatch : public WorkerDispatch {
   Receipt deliver(WorkerId worker, const Delivery& delivery) override;
   Instructions look(WorkerId worker) const override;
   void change_state(WorkerId worker, WorkerState state) override;
-  void wait(WorkerId, double) override {}
+  bool wait(WorkerId, double) override { return true; }
 
   // A leader, whoever leads by now: the others have lost it from now on.
   std::unique_ptr<MemoryLead> lead();
@@ -66,7 +66,7 @@ class MemoryLead : public Leadership, public LeaderDispatch {
   void settle() override;
   std::optional<WorkerRecord> declare_lost(WorkerId worker) override;
   void set_aside(WorkerId worker) override;
-  void wait(double) override {}
+  bool wait(double) override { return true; }
 
  private:
   friend class MemoryDispatch;

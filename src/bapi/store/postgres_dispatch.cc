@@ -21,9 +21,6 @@ constexpr const char* kLockClass = "1650552937";
 constexpr int kAttemptsToLead = 10;
 constexpr std::chrono::milliseconds kBetweenAttemptsToLead{50};
 
-// Notifications are hints: everybody also looks by itself.
-constexpr double kLongestWait = 1.0;  // seconds
-
 constexpr const char* kPresent = "IN ('live', 'set aside', 'leaving')";
 
 double monotonic() {
@@ -107,17 +104,18 @@ bool is_urgent(const Delivery& delivery) {
 }
 
 // Waits for a notification. A connection that is lost meanwhile is noticed by the next call that matters.
-void wait_for_hint(PostgresConnection& db, int& listening, const std::string& channel, double seconds) {
-  const double until = monotonic() + std::min(seconds, kLongestWait);
+bool wait_for_hint(PostgresConnection& db, int& listening, const std::string& channel, double seconds) {
+  const double until = monotonic() + seconds;
   try {
     if (!db.is_connected() || listening != db.generation()) {
       db.execute("LISTEN " + channel);
       listening = db.generation();
-      return;  // what was said before is to be looked for
+      return true;  // what was said before is to be looked for
     }
-    db.wait_for_notice(until - monotonic());
-  } catch (const Shortage&) {
+    return db.wait_for_notice(until - monotonic());
+  } catch (const StoreError&) {
     std::this_thread::sleep_for(std::chrono::duration<double>(std::max(0.0, until - monotonic())));
+    return false;
   }
 }
 
@@ -350,8 +348,8 @@ void PostgresLead::set_aside(WorkerId worker) {
       {index(worker)});
 }
 
-void PostgresLead::wait(double seconds) {
-  wait_for_hint(*db_, listening_, fmt::format("bapi_leader_{}", study_), seconds);
+bool PostgresLead::wait(double seconds) {
+  return wait_for_hint(*db_, listening_, fmt::format("bapi_leader_{}", study_), seconds);
 }
 
 // ---- settling
@@ -466,8 +464,8 @@ void PostgresWorkerDispatch::change_state(WorkerId worker, WorkerState state) {
   db_->run_again("SELECT FROM bapi.change_state($1::int, $2, $3)", {study_, index(worker), word(state)});
 }
 
-void PostgresWorkerDispatch::wait(WorkerId worker, double seconds) {
-  wait_for_hint(*db_, listening_[worker], fmt::format("bapi_worker_{}", index(worker)), seconds);
+bool PostgresWorkerDispatch::wait(WorkerId worker, double seconds) {
+  return wait_for_hint(*db_, listening_[worker], fmt::format("bapi_worker_{}", index(worker)), seconds);
 }
 
 std::vector<WorkerRecord> workers_of(PostgresConnection& db, std::int64_t study) {

@@ -41,7 +41,7 @@ class PostgresLead : public Leadership, public LeaderDispatch {
   void settle() override;
   std::optional<WorkerRecord> declare_lost(WorkerId worker) override;
   void set_aside(WorkerId worker) override;
-  void wait(double seconds) override;
+  bool wait(double seconds) override;
 
   std::int64_t term() const { return term_; }
   PostgresConnection& connection() const { return *db_; }
@@ -87,7 +87,7 @@ class PostgresWorkerDispatch : public WorkerDispatch {
   Receipt deliver(WorkerId worker, const Delivery& delivery) override;
   Instructions look(WorkerId worker) const override;
   void change_state(WorkerId worker, WorkerState state) override;
-  void wait(WorkerId worker, double seconds) override;
+  bool wait(WorkerId worker, double seconds) override;
 
  private:
   std::shared_ptr<PostgresConnection> db_;

@@ -224,6 +224,19 @@ void PostgresStore::update_spec(const StudySpec& spec) {
   spec_ = spec;
 }
 
+void PostgresStore::start_over(const StudySpec& spec) {
+  const std::string text = encode(spec);
+  require_row(db_->run_again(
+      "WITH mine AS (UPDATE bapi.study SET spec_json = $3, spec_version = spec_version + 1, last_seq = 0, decisions = "
+      "0 "
+      "WHERE id = $1 AND term = $2 RETURNING id), events AS (DELETE FROM bapi.event e USING mine WHERE e.study = "
+      "mine.id), "
+      "orders AS (DELETE FROM bapi.work_order o USING mine WHERE o.study = mine.id), "
+      "deliveries AS (DELETE FROM bapi.delivery d USING mine WHERE d.study = mine.id) SELECT id FROM mine",
+      {id_, term_, std::string_view(text)}));
+  spec_ = spec;
+}
+
 void PostgresStore::set_files(const std::filesystem::path& directory) {
   const std::string text = directory.string();
   require_row(db_->run("UPDATE bapi.study SET files = $3 WHERE id = $1 AND term = $2 RETURNING id",

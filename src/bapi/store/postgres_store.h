@@ -37,6 +37,9 @@ class PostgresStore : public Store {
   // StoreError if the term has passed.
   void update_spec(const StudySpec& spec);
 
+  // Forgets all events, orders and deliveries; the study begins again with this specification.
+  void start_over(const StudySpec& spec);
+
   // The directory that all workers share, with the files of the trials; empty if there is none.
   const std::filesystem::path& files() const { return files_; }
   void set_files(const std::filesystem::path& directory);  // StoreError if the term has passed

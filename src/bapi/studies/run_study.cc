@@ -26,12 +26,11 @@ ProcessEvaluatorOptions::AtSegmentEnd at_segment_end(const StudySpec& spec) {
 }
 
 StudySummary drive(OpenedStudy study, Policy& policy, const RunOptions& options) {
-  study.store.write_under(study.lock);
   const SystemClock clock;
-  StudySpec spec = study.store.spec();
+  StudySpec spec = study.store().spec();
   spec.cwd = working_directory(spec, study.dir).string();
   std::unique_ptr<ProcessEvaluator> evaluator;
-  PatientStore log(study.store,
+  PatientStore log(study.store(),
                    {.remark = options.remark,
                     .pause = [&] { evaluator->pause(); },
                     .go_on = [&] { evaluator->go_on(); },
@@ -105,7 +104,7 @@ StudySummary run_study(const StudySpec& spec, const StudyDir& dir, const RunOpti
 StudySummary resume_study(const StudyDir& dir, const StudyChanges& changes, const RunOptions& options) {
   OpenedStudy study =
       reopen_study(dir, changes, options.version, [&](const std::string& line) { tell(options, line); });
-  const std::unique_ptr<Policy> policy = make_policy(study.store.spec().policy);
+  const std::unique_ptr<Policy> policy = make_policy(study.store().spec().policy);
   return drive(std::move(study), *policy, options);
 }
 

@@ -24,13 +24,13 @@ namespace bapi {
 
 namespace {
 
-[[noreturn]] void refuse_changes(const StudyDir& dir, const SpecChange& change) {
+[[noreturn]] void refuse_changes(const StudyPlace& place, const SpecChange& change) {
   std::vector<std::string> lines = change.frozen;
   lines.insert(lines.end(), change.correctable.begin(), change.correctable.end());
   throw InvalidInput(fmt::format(
       "{} was created with different settings:\n  {}\nIts results would not be comparable. Use another name for "
       "a new study (--name; storage in Python), or undo the change.",
-      shown_path(dir.root()),
+      place.shown(),
       fmt::join(lines, "\n  ")));
 }
 
@@ -38,9 +38,12 @@ bool has_report(std::span<const Event> events) {
   return std::ranges::any_of(events, [](const Event& event) { return std::holds_alternative<Measured>(event); });
 }
 
-// Whether anything was reported in a study, recorded or not: what runs there from before is ended and asked.
-bool has_report(const StudyDir& dir, const History& history) {
+// Whether anything was reported in a study, recorded or not: what runs there from before is ended and asked. In a
+// database, reports are recorded or among the deliveries, which its leader takes first.
+bool has_report(const StudyPlace& place, const History& history) {
   if (history.incumbent()) return true;
+  if (place.in_database()) return false;
+  const StudyDir& dir = place.dir();
   for (const Trial& trial : history.trials()) {
     const TrialDir files = dir.trial(trial.id);
     if (!std::filesystem::exists(files.process())) continue;
@@ -50,28 +53,30 @@ bool has_report(const StudyDir& dir, const History& history) {
 }
 
 // With the working directory, also as it is seen from the study.
-StudySpec placed(StudySpec spec, const StudyDir& dir) {
-  spec.cwd_from_study = spec.cwd.empty() ? "" : std::filesystem::path(spec.cwd).lexically_relative(dir.root()).string();
+StudySpec placed(StudySpec spec, const StudyPlace& place) {
+  const bool has_both = !spec.cwd.empty() && !place.in_database();
+  spec.cwd_from_study =
+      has_both ? std::filesystem::path(spec.cwd).lexically_relative(place.dir().root()).string() : std::string();
   return spec;
 }
 
-OpenedStudy create(const StudyDir& dir, StudyLock lock, const StudySpec& spec) {
-  SqliteStore store = SqliteStore::create(dir.database(), placed(spec, dir));
-  History history(store.spec());
-  return {.dir = dir, .lock = std::move(lock), .store = std::move(store), .events = {}, .history = std::move(history)};
+// For what is read from beside the study.
+std::optional<std::filesystem::path> own_directory(const StudyPlace& place) {
+  return place.in_database() ? std::nullopt : std::optional(place.dir().root());
+}
+
+OpenedStudy new_study(const StudyPlace& place, HeldStudy held) {
+  History history(held.store->spec());
+  StudyDir dir = files_of(place, *held.store);
+  return {.place = place, .dir = std::move(dir), .held = std::move(held), .events = {}, .history = std::move(history)};
 }
 
 // Takes the place of a study that has nothing to lose.
-OpenedStudy create_anew(const StudyDir& dir, StudyLock lock, const StudySpec& given, const Tell& tell) {
+OpenedStudy create_again(const StudyPlace& place, HeldStudy held, const StudySpec& given, const Tell& tell) {
   given.validate();
-  const StudySpec spec = with_earlier_studies(given, dir.root(), tell);
-  std::error_code error;
-  for (const char* file : {"study.db", "study.db-wal", "study.db-shm", "trials"}) {
-    std::filesystem::remove_all(dir.root() / file, error);
-    if (error)
-      throw StoreError(fmt::format("{}: cannot be removed: {}", (dir.root() / file).string(), error.message()));
-  }
-  return create(dir, std::move(lock), spec);
+  const StudySpec spec = with_earlier_studies(given, own_directory(place), tell);
+  start_over(place, held, placed(spec, place));
+  return new_study(place, std::move(held));
 }
 
 // What is spent cannot be saved any more. The same total as before is no change, even if a little more was spent.
@@ -105,16 +110,17 @@ Cost total_of(const StudySpec& stored, const std::vector<StoredEvent>& events) {
 
 // The log of a study that is there, which is read here and nowhere else.
 struct ReadStudy {
-  SqliteStore store;
+  HeldStudy held;
   EventLog log;
+  const StudySpec& spec() const { return held.store->spec(); }
 };
-ReadStudy read(const StudyDir& dir) {
-  SqliteStore store = SqliteStore::open(dir.database(), Access::read_write);
-  EventLog log = store.read(0);
-  return {.store = std::move(store), .log = std::move(log)};
+ReadStudy read(const StudyPlace& place, const std::string& version) {
+  HeldStudy held = hold_study(place, version);
+  EventLog log = held.store->read(0);
+  return {.held = std::move(held), .log = std::move(log)};
 }
 
-void append(std::span<const Event> facts, SqliteStore& store, Replay& log) {
+void append(std::span<const Event> facts, Store& store, Replay& log) {
   LogWriter writer(store, std::move(log.history), std::ssize(log.events));
   writer.listen([&](const StoredEvent& stored) { log.events.push_back(stored); });
   writer.record_for_good(facts, SystemClock().now());
@@ -123,56 +129,56 @@ void append(std::span<const Event> facts, SqliteStore& store, Replay& log) {
 
 // A study keeps its working directory unless another one is given, and what it has read of earlier studies, wherever
 // these are by now.
-StudySpec placed_as(const StudySpec& stored, StudySpec wanted, const StudyDir& dir) {
+StudySpec placed_as(const StudySpec& stored, StudySpec wanted, const StudyPlace& place) {
   if (wanted.space == stored.space && wanted.epochs == stored.epochs) wanted.earlier = stored.earlier;
   if (!starts_elsewhere(stored.from, wanted.from)) wanted.from = stored.from;
-  if (!wanted.cwd.empty() && wanted.cwd != stored.cwd) return placed(std::move(wanted), dir);
+  if (!wanted.cwd.empty() && wanted.cwd != stored.cwd) return placed(std::move(wanted), place);
   wanted.cwd = stored.cwd;
   wanted.cwd_from_study = stored.cwd_from_study;
   return wanted;
 }
 
 // With what may change as `given` has it. The history does not depend on that, so that it is replayed with it at once.
-OpenedStudy adopt(const StudyDir& dir, StudyLock lock, ReadStudy found, const StudySpec& given, const Tell& tell) {
-  const StudySpec stored = found.store.spec();
-  const StudySpec wanted = placed_as(stored, given, dir);
+OpenedStudy adopt(const StudyPlace& place, ReadStudy found, const StudySpec& given, const Tell& tell) {
+  const StudySpec stored = found.spec();
+  const StudySpec wanted = placed_as(stored, given, place);
   wanted.validate_against(stored);
   const SpecChange change = compare(stored, wanted);
   if (!change.frozen.empty() || !change.correctable.empty()) {
     Replay log = replay(stored, found.log);
-    if (log.damage) throw found.store.refusal(*log.damage);
-    if (has_report(dir, log.history)) refuse_changes(dir, change);
+    if (log.damage) throw found.held.store->refusal(*log.damage);
+    if (has_report(place, log.history)) refuse_changes(place, change);
   }
   if (!change.frozen.empty()) {
-    { const ReadStudy closed = std::move(found); }
     tell(fmt::format("{}: nothing was reported yet, so the study starts over with the new settings:\n  {}",
-                     shown_path(dir.root()),
+                     place.shown(),
                      fmt::join(change.frozen, "\n  ")));
-    return create_anew(dir, std::move(lock), wanted, tell);
+    return create_again(place, std::move(found.held), wanted, tell);
   }
   StudySpec updated = wanted;
   updated.budget.limit = stored.budget.limit;  // later totals are events
   Replay log = replay(updated, std::move(found.log));
-  if (log.damage) throw found.store.refusal(*log.damage);
+  if (log.damage) throw found.held.store->refusal(*log.damage);
   refuse_less_than_spent(log.history, wanted.budget);
   const bool new_budget = needs_new_budget_event(log.history, stored, wanted);
   std::vector<Event> facts;
   if (!change.settings.empty()) facts.emplace_back(SettingsChanged{.changes = change.settings});
   if (new_budget) facts.emplace_back(BudgetChanged{.total = wanted.budget.limit});
-  append(facts, found.store, log);
+  append(facts, *found.held.store, log);
   if (new_budget) {
     tell(fmt::format("the budget is {}, of which {} is spent",
                      short_cost(wanted.budget.limit, wanted.budget),
                      short_cost(log.history.budget().spent(), wanted.budget)));
   }
-  if (!change.settings.empty()) found.store.update_spec(updated);
+  if (!change.settings.empty()) update_spec(found.held, updated);
   for (const SettingChange& setting : change.settings) {
     if (setting.field.starts_with("provenance.")) continue;  // for the record only
     tell(fmt::format("changed {}: {}, was {}", setting.field, setting.after, setting.before));
   }
-  return {.dir = dir,
-          .lock = std::move(lock),
-          .store = std::move(found.store),
+  StudyDir dir = files_of(place, *found.held.store);
+  return {.place = place,
+          .dir = std::move(dir),
+          .held = std::move(found.held),
           .events = std::move(log.events),
           .history = std::move(log.history)};
 }
@@ -195,22 +201,20 @@ void apply(const StudyChanges& changes, StudySpec& spec) {
   }
 }
 
-OpenedStudy open_or_create_study(const StudyDir& dir,
+OpenedStudy open_or_create_study(const StudyPlace& place,
                                  const StudySpec& spec,
                                  const Tell& tell,
                                  const std::filesystem::path& home) {
-  StudySpec created = spec;
-  if (!is_study(dir)) {  // before anything is made
+  if (!place.exists()) {  // before anything is made
     spec.validate();
-    created = with_earlier_studies(spec, dir.root(), tell);
+    StudySpec created = with_earlier_studies(spec, own_directory(place), tell);
+    if (created.cwd.empty()) created.cwd = home.string();
+    if (std::optional<HeldStudy> made = create_study(place, placed(std::move(created), place))) {
+      tell(fmt::format("new study {} in {}{}", spec.name, place.shown(), place.in_database() ? "" : "/"));
+      return new_study(place, std::move(*made));
+    }
   }
-  dir.create();
-  StudyLock lock = StudyLock::take(dir.root());
-  if (is_study(dir)) return adopt(dir, std::move(lock), read(dir), spec, tell);
-  if (created.cwd.empty()) created.cwd = home.string();
-  OpenedStudy study = create(dir, std::move(lock), created);
-  tell(fmt::format("new study {} in {}/", spec.name, shown_path(dir.root())));
-  return study;
+  return adopt(place, read(place, spec.provenance.bapi), spec, tell);
 }
 
 std::filesystem::path working_directory(const StudySpec& spec, const StudyDir& dir) {
@@ -220,24 +224,22 @@ std::filesystem::path working_directory(const StudySpec& spec, const StudyDir& d
   return std::filesystem::is_directory(moved, ignored) ? moved : std::filesystem::path(spec.cwd);
 }
 
-OpenedStudy reopen_study(const StudyDir& dir,
+OpenedStudy reopen_study(const StudyPlace& place,
                          const StudyChanges& changes,
                          const std::string& version,
                          const Tell& tell) {
-  require_own_directory(dir.root());
-  StudyLock lock = StudyLock::take(dir.root());
-  ReadStudy found = read(dir);
+  ReadStudy found = read(place, version);
   require(
-      !found.store.spec().command.empty(),
+      !found.spec().command.empty(),
       fmt::format("{} has no training command: it was created by a Python or C++ program. Run that program again to "
                   "continue",
-                  shown_path(dir.root())));
-  StudySpec wanted = found.store.spec();
+                  place.shown()));
+  StudySpec wanted = found.spec();
   wanted.budget.limit = total_of(wanted, found.log.events);
   apply(changes, wanted);
   wanted = with_workers_for_gpus(std::move(wanted), Machine::this_one());
-  wanted.provenance = provenance_of(version, working_directory(wanted, dir));
-  return adopt(dir, std::move(lock), std::move(found), wanted, tell);
+  wanted.provenance = provenance_of(version, working_directory(wanted, files_of(place, *found.held.store)));
+  return adopt(place, std::move(found), wanted, tell);
 }
 
 }  // namespace bapi

@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bapi/store/sqlite_store.h"
-#include "bapi/store/study_dir.h"
-#include "bapi/store/study_lock.h"
+#include "bapi/studies/study_place.h"
 #include "bapi/study/history.h"
 #include "bapi/study/spec.h"
 
@@ -27,23 +25,25 @@ void apply(const StudyChanges& changes, StudySpec& spec);
 
 // A study in the hands of its controller: locked, open for writing, its log read once.
 struct OpenedStudy {
-  StudyDir dir;
-  StudyLock lock;
-  SqliteStore store;
+  StudyPlace place;
+  StudyDir dir;  // with the files of its trials
+  HeldStudy held;
   std::vector<StoredEvent> events;
   History history;
+
+  Store& store() const { return *held.store; }
 };
 
 // A line about something that was done: created, changed.
 using Tell = std::function<void(const std::string&)>;
 
-// The study in `dir`: a new one with this specification, or the one that is there, once it agrees. What may change
+// The study at `place`: a new one with this specification, or the one that is there, once it agrees. What may change
 // (spec_change.h) is taken over and noted in the log, and a budget that differs becomes its total. A study in which
 // nothing was ever reported is made anew if anything else was changed. Throws InvalidInput, before anything is made, if
 // the specification is wrong, or that lists what may not change; StoreError if another controller is at work.
 //
 // `home` is where the programs of a new study run unless the specification says so.
-OpenedStudy open_or_create_study(const StudyDir& dir,
+OpenedStudy open_or_create_study(const StudyPlace& place,
                                  const StudySpec& spec,
                                  const Tell& tell,
                                  const std::filesystem::path& home = {});
@@ -53,7 +53,7 @@ OpenedStudy open_or_create_study(const StudyDir& dir,
 std::filesystem::path working_directory(const StudySpec& spec, const StudyDir& dir);
 
 // A study that must be there, with its own specification but for `changes`; `version` is that of the program.
-OpenedStudy reopen_study(const StudyDir& dir,
+OpenedStudy reopen_study(const StudyPlace& place,
                          const StudyChanges& changes,
                          const std::string& version,
                          const Tell& tell);

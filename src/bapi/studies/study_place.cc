@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "bapi/base/error.h"
 #include "bapi/store/postgres_dispatch.h"
 #include "bapi/store/postgres_mailbox.h"
+#include "bapi/store/postgres_schema.h"
 #include "bapi/store/postgres_store.h"
 #include "bapi/store/sqlite_store.h"
 #include "bapi/store/study_lock.h"
@@ -29,6 +31,19 @@ const PostgresStore& postgres_store(const Store& store) {
   const auto* there = dynamic_cast<const PostgresStore*>(&store);
   check(there != nullptr, "StudyPlace: the store is not of this place");
   return *there;
+}
+
+HeldStudy held(std::unique_ptr<SqliteStore> store, std::unique_ptr<StudyLock> lock) {
+  store->write_under(*lock);
+  return {.leadership = std::move(lock), .store = std::move(store)};
+}
+
+HeldStudy held(std::unique_ptr<PostgresStore> store,
+               const std::shared_ptr<PostgresConnection>& db,
+               const std::string& version) {
+  auto lead = PostgresLead::take(db, store->id(), version);
+  store->write_under(*lead);
+  return {.leadership = std::move(lead), .store = std::move(store)};
 }
 
 // Below what is no directory nothing can be.
@@ -54,6 +69,12 @@ std::string StudyPlace::name() const {
   if (in_database()) return database().name;
   const std::filesystem::path& root = dir().root();
   return root.extension() == ".bapi" ? root.stem().string() : root.filename().string();
+}
+
+bool StudyPlace::exists() const {
+  if (!in_database()) return is_study(dir());
+  PostgresConnection db(database().database);
+  return std::ranges::binary_search(studies_in(db), database().name);
 }
 
 std::unique_ptr<Store> StudyPlace::open_for_reading() const {
@@ -91,19 +112,55 @@ StudyDir files_of(const StudyPlace& place, const Store& store) {
   return StudyDir(files.empty() ? std::filesystem::path(kNowhere) / place.database().name : files);
 }
 
-HeldStudy hold_study(const StudyPlace& place) {
+HeldStudy hold_study(const StudyPlace& place, const std::string& version) {
   if (place.in_database()) {
     const auto db = leader_connection(place.database().database);
-    auto store = std::make_unique<PostgresStore>(PostgresStore::open(db, place.database().name));
-    auto lead = PostgresLead::take(db, store->id(), "");
-    store->write_under(*lead);
-    return {.leadership = std::move(lead), .store = std::move(store)};
+    return held(std::make_unique<PostgresStore>(PostgresStore::open(db, place.database().name)), db, version);
   }
   place.require_own();
   auto lock = std::make_unique<StudyLock>(StudyLock::take(place.dir().root()));
-  auto store = std::make_unique<SqliteStore>(SqliteStore::open(place.dir().database(), Access::read_write));
-  store->write_under(*lock);
-  return {.leadership = std::move(lock), .store = std::move(store)};
+  return held(std::make_unique<SqliteStore>(SqliteStore::open(place.dir().database(), Access::read_write)),
+              std::move(lock));
+}
+
+std::optional<HeldStudy> create_study(const StudyPlace& place, const StudySpec& spec) {
+  if (place.in_database()) {
+    const auto db = leader_connection(place.database().database);
+    migrate_schema(*db);
+    if (place.exists()) return std::nullopt;
+    return held(std::make_unique<PostgresStore>(PostgresStore::create(db, place.database().name, spec)),
+                db,
+                spec.provenance.bapi);
+  }
+  place.dir().create();
+  auto lock = std::make_unique<StudyLock>(StudyLock::take(place.dir().root()));
+  if (place.exists()) return std::nullopt;
+  return held(std::make_unique<SqliteStore>(SqliteStore::create(place.dir().database(), spec)), std::move(lock));
+}
+
+void start_over(const StudyPlace& place, HeldStudy& study, const StudySpec& spec) {
+  if (auto* store = dynamic_cast<PostgresStore*>(study.store.get())) {
+    store->start_over(spec);
+    return;
+  }
+  study.store.reset();
+  std::error_code error;
+  for (const char* file : {"study.db", "study.db-wal", "study.db-shm", "trials"}) {
+    const std::filesystem::path path = place.dir().root() / file;
+    std::filesystem::remove_all(path, error);
+    if (error) throw StoreError(fmt::format("{}: cannot be removed: {}", path.string(), error.message()));
+  }
+  auto store = std::make_unique<SqliteStore>(SqliteStore::create(place.dir().database(), spec));
+  store->write_under(*study.leadership);
+  study.store = std::move(store);
+}
+
+void update_spec(HeldStudy& study, const StudySpec& spec) {
+  if (auto* there = dynamic_cast<PostgresStore*>(study.store.get())) {
+    there->update_spec(spec);
+  } else {
+    dynamic_cast<SqliteStore&>(*study.store).update_spec(spec);
+  }
 }
 
 std::vector<StudyPlace> studies_of(const DatabaseUrl& database) {

@@ -32,6 +32,7 @@ class StudyPlace {
   std::string name() const;   // that of the study, as far as its place tells
 
   // These throw StoreError.
+  bool exists() const;
   std::unique_ptr<Store> open_for_reading() const;
   std::optional<Leader> leader() const;                     // who runs the study now
   std::optional<Leader> leader(const Store& opened) const;  // the same, by way of a store of this place
@@ -57,7 +58,17 @@ struct HeldStudy {
   std::unique_ptr<Leadership> leadership;
   std::unique_ptr<Store> store;  // writes under the leadership
 };
-HeldStudy hold_study(const StudyPlace& place);
+// `version` is that of the program; workers of a study in a database need the same.
+HeldStudy hold_study(const StudyPlace& place, const std::string& version = "");
+
+// A new study; nullopt if there is one by now.
+std::optional<HeldStudy> create_study(const StudyPlace& place, const StudySpec& spec);
+
+// Forgets everything about a study, which begins again with this specification.
+void start_over(const StudyPlace& place, HeldStudy& study, const StudySpec& spec);
+
+// Replaces the parts of the specification that may change while a study exists (SqliteStore::update_spec).
+void update_spec(HeldStudy& study, const StudySpec& spec);
 
 // All studies of a database, by name.
 std::vector<StudyPlace> studies_of(const DatabaseUrl& database);
