@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ElementTree
 from harness import BAPI, HERE, EndToEnd, main
 
 COMMANDS = [
-    "init", "doctor", "run", "resume", "retry", "pause", "stop", "note", "add", "ls", "watch", "status", "best", "clean", "trials", "show",
+    "init", "doctor", "run", "resume", "retry", "pause", "stop", "note", "submit", "add", "ls", "watch", "status", "best", "clean", "trials", "show",
     "ledger", "plot", "export", "dashboard", "policies", "explain", "plan", "what-if", "forecast", "calibration",
     "simulate", "compare", "report", "completion", "man",
 ]  # fmt: skip

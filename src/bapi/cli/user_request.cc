@@ -18,12 +18,11 @@ constexpr double kLongestWait = 5.0;  // seconds
 }  // namespace
 
 int ask_of_study(const std::string& study, const StudyRequest& request, const std::string& done) {
-  using Standing = RequestBox::Standing;
   const StudyPlace place = locate_place(study);
   const RequestOutcome outcome =
       wait_for_answer(place, hand_in(place, request, SystemClock().calendar()), kLongestWait);
-  require(outcome.standing != Standing::refused, fmt::format("{}: {}", place.shown(), outcome.reason));
-  print(outcome.standing == Standing::done
+  require(outcome.standing != RequestBox::Standing::refused, fmt::format("{}: {}", place.shown(), outcome.reason));
+  print(outcome.standing == RequestBox::Standing::done
             ? done + "\n"
             : "the study takes the request up at its next report; bapi explain and bapi status show when it has\n");
   return kDone;
