@@ -127,6 +127,11 @@ class Slurm:
         rows = [line.split() for line in self.run("squeue", "-h", "-r", "-o", "%i %T").splitlines()]
         return {job: state for job, state in rows}
 
+    def pending(self):
+        """Why jobs wait: {"1_2": "BeginTime"}."""
+        rows = [line.split() for line in self.run("squeue", "-h", "-r", "-t", "PENDING", "-o", "%i %r").splitlines()]
+        return {row[0]: row[-1] for row in rows}
+
 
 def _end(pid_file):
     """Ends the process that has written the file."""

@@ -111,14 +111,14 @@ class SlurmTest(unittest.TestCase):
         self.wait_for("start", (2, 0))
 
     def test_a_worker_that_is_preempted_is_told_and_starts_again(self):
-        job = self.submit("--workers", "2", options=["--partition=low"])
+        self.submit("--workers", "2", options=["--partition=low"])
         self.wait_for("start", (1, 0), (2, 0))
         high = self.slurm.run(
             *["sbatch", "--parsable", "--partition=high", "--cpus-per-task=2", "--output=/dev/null", "--wrap=sleep 999"]
         ).strip()
         self.wait_for("SIGTERM", (1, 0), (2, 0))
         self.slurm.run("scancel", high)
-        self.wait_for_restarts(job, (1, 1), (2, 1))
+        self.wait_for_restarts((1, 1), (2, 1))
         output = (self.slurm.dir / f"{self._testMethodName}-1.out").read_text()
         self.assertEqual(output.count("element 1\n"), 2, "the output of the first life is kept")
 
@@ -129,16 +129,19 @@ class SlurmTest(unittest.TestCase):
         self.slurm.run("scontrol", "update", node, "state=down", "reason=test")
         wait_until(lambda: self.slurm.jobs().get(f"{job}_1") == "PENDING", "the job queued again")
         self.slurm.run("scontrol", "update", node, "state=resume")
-        self.wait_for_restarts(job, (1, 1))
+        self.wait_for_restarts((1, 1))
 
-    def wait_for_restarts(self, job, *events):
+    def wait_for_restarts(self, *events):
         """Slurm holds back what it has queued again, for two minutes, unless it is told to start it."""
+        told = set()
 
         def restarted():
-            self.slurm.try_run("scontrol", "update", f"jobid={job}", "starttime=now")
+            for element in {job for job, why in self.slurm.pending().items() if why == "BeginTime"} - told:
+                self.slurm.try_run("scontrol", "update", f"jobid={element}", "starttime=now")
+                told.add(element)
             return set(events) <= set(self.events("start"))
 
-        wait_until(restarted, lambda: f"start of {events} in {self.events()}")
+        wait_until(restarted, lambda: f"start of {events} in {self.events()}; {self.slurm.pending()}")
 
     def test_a_job_that_slurm_refuses_is_an_error_with_advice(self):
         self.assertIn("lower --chain", self.submit("--workers", "100", "--chain", "100", expect=2))
