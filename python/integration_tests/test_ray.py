@@ -318,7 +318,8 @@ def test_what_ray_does_not_retry_has_failed(tmp_path, local_ray):
 def test_a_function_that_returns_early_completes_its_trial(tmp_path, local_ray):
     plan = planner(tmp_path, policy="random")
     tuner(make_trainable(tmp_path, epochs=2), plan, tmp_path).fit()
-    assert plan.study.spent == 16 and {trial.epochs for trial in plan.study.trials} == {2}
+    assert plan.study.spent == 16
+    assert {(trial.state, trial.epochs) for trial in plan.study.trials[:6]} == {("completed", 2)}
     assert len(notes(tmp_path / "trained")) == 16
 
 

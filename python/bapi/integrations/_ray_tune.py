@@ -142,6 +142,7 @@ class Planner:
         self._mode = mode
         self._workers = workers
         self._space: Optional[_Space] = None
+        self._restored = False  # from Ray's copy on disk
         self._forget()
         self.searcher: search.Searcher = _Searcher(self)
         self.scheduler: TrialScheduler = _Scheduler(self)
@@ -164,6 +165,10 @@ class Planner:
         copied._forget()
         return dict(copied.__dict__)
 
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._restored = True
+
     @property
     def study(self) -> Optional[Study]:
         """The study of bapi behind it; None before Ray Tune has started."""
@@ -179,7 +184,7 @@ class Planner:
     def _prepare(
         self, metric: Optional[str], mode: Optional[str], config: Mapping[str, Any], spec: Mapping[str, Any]
     ) -> None:
-        if spec.get("num_samples", _FOREVER) < _FOREVER:
+        if not self._restored and spec.get("num_samples", _FOREVER) < _FOREVER:  # Ray remembers that itself
             raise InvalidInput(
                 f"num_samples: found {spec['num_samples']}; expected tune.TuneConfig(num_samples=-1): the budget ends "
                 "the search"

@@ -15,6 +15,7 @@
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
 #include "bapi/cli/slurm_script.h"
+#include "bapi/studies/study_view.h"
 
 extern char** environ;
 
@@ -34,39 +35,26 @@ struct SubmitOptions {
   std::vector<std::string> sbatch;
 };
 
-// The study's URL. Every user of the cluster can read a job's script, so it must not hold a password.
-std::string study_address(const std::string& text) {
-  const char* storage = std::getenv("BAPI_STORAGE");
-  const bool is_url = text.find("://") != std::string::npos;
+// Where workers on other machines find the study. Every user of the cluster can read a job's script, so the address is
+// one without a password.
+DatabaseStudy study_in_database(const std::string& text) {
+  const StudyPlace place = locate_place(text);
   require(
-      is_url || storage,
+      place.in_database(),
       fmt::format("{}: found a study in a directory; workers on other machines need one in a database: create it with "
-                  "bapi run --storage postgresql://…, and name it as postgresql://…#{}",
-                  text,
-                  text));
-  std::string address = is_url ? text : fmt::format("{}#{}", storage, text);
-  const std::size_t begin = address.find("://") + 3;
-  const std::string authority = address.substr(begin, address.find_first_of("/?#", begin) - begin);
-  const std::size_t at = authority.rfind('@');
-  require(
-      at == std::string::npos || authority.substr(0, at).find(':') == std::string::npos,
-      "the study's URL has a password, which everybody on the cluster could read; remove it, and put it into the file "
-      "that PGPASSFILE names (~/.pgpass by default)");
-  return address;
-}
-
-std::string name_in(const std::string& address) {
-  const std::size_t hash = address.rfind('#');
-  return hash == std::string::npos ? "study" : address.substr(hash + 1);
+                  "bapi run --storage postgresql://user@host/database, and name it as "
+                  "postgresql://user@host/database#NAME",
+                  place.shown()));
+  return place.database();
 }
 
 SlurmArray array_of(const SubmitOptions& options) {
   require(options.system == "slurm", fmt::format("{}: expected slurm", options.system));
-  const std::string address = study_address(options.study);
+  const DatabaseStudy study = study_in_database(options.study);
   const std::string program =
       options.program.empty() ? std::filesystem::read_symlink("/proc/self/exe").string() : options.program;
-  SlurmArray array{.name = "bapi-" + name_in(address),
-                   .command = {program, "worker", address},
+  SlurmArray array{.name = "bapi-" + study.name,
+                   .command = {program, "worker", study.shown()},
                    .workers = options.workers.value_or(1),
                    .chain = options.chain.value_or(1),
                    .options = options.sbatch};
