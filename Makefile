@@ -52,6 +52,13 @@ test-web: deps ## test the dashboard in Debian's Chromium (needs npm for two tes
 	cmake --build --preset release -j $(JOBS) --target bapi
 	cd tests/web && npm ci --silent --no-audit --no-fund && node --test dashboard.spec.mjs
 
+.PHONY: test-cluster
+test-cluster: deps ## test bapi submit on a Slurm of one node that the test starts (needs Debian's slurm-wlm)
+	@tools/install-deps cluster
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target bapi
+	BAPI_REQUIRE_CLUSTER_TESTS=1 tests/cluster/slurm_test.py --bapi build/release/bapi
+
 .PHONY: fuzz
 fuzz: ## fuzz every reader of outside bytes for SECONDS (60) each (needs clang)
 	@tools/install-deps fuzz

@@ -27,6 +27,8 @@ def run(name, tmp_path, *changes):
         ("xgboost_digits.py", [('"20s"', '"4s"')]),
         ("optuna_before.py", [("timeout=20", "timeout=4")]),
         ("optuna_after.py", [('"20s"', '"4s"')]),
+        ("ray_digits.py", [('"300 epochs"', '"60 epochs"')]),
+        ("ray_tune_digits.py", [('"300 epochs"', '"60 epochs"')]),
     ],
 )
 def test_an_example_prints_its_result(name, changes, tmp_path):

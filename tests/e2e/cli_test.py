@@ -12,9 +12,9 @@ import xml.etree.ElementTree as ElementTree
 from harness import BAPI, HERE, EndToEnd, main
 
 COMMANDS = [
-    "init", "doctor", "run", "resume", "retry", "pause", "stop", "note", "add", "ls", "watch", "status", "best", "clean", "trials", "show",
+    "init", "doctor", "run", "resume", "retry", "pause", "stop", "note", "submit", "add", "ls", "watch", "status", "best", "clean", "trials", "show",
     "ledger", "plot", "export", "dashboard", "policies", "explain", "plan", "what-if", "forecast", "calibration",
-    "simulate", "compare", "report", "completion", "man",
+    "simulate", "compare", "report", "completion", "man", "database",
 ]  # fmt: skip
 
 
@@ -48,6 +48,36 @@ class Documentation(EndToEnd):
         for command in COMMANDS:
             self.assertIn(f"\n## bapi {command}\n", written)
         self.assertEqual(page, written, "tools/cli_docs.py build/release/bapi > docs/cli.md")
+
+
+class Submit(EndToEnd):
+    STUDY = "postgresql://ann@db.example/tuning#mlp"
+
+    def test_prints_the_script_that_it_would_submit(self):
+        words = ["--workers", "8", "--chain", "3", "--slots", "2", "--dir", "a b", "--program", "/opt/bapi", "--dry-run"]
+        script = self.bapi("submit", "slurm", self.STUDY, *words, "--", "--time=1:00:00", "-p", "gpu").stdout
+        self.assertEqual(
+            script.splitlines(),
+            [
+                "#!/bin/bash",
+                "#SBATCH --job-name=bapi-mlp",
+                "#SBATCH --array=1-24%8",
+                "#SBATCH --signal=B:USR1@120",
+                "#SBATCH --requeue",
+                "#SBATCH --open-mode=append",
+                "#SBATCH --time=1:00:00",
+                "#SBATCH -p gpu",
+                f"exec /opt/bapi worker '{self.STUDY}' --slots 2 --dir '{self.path('a b')}'",
+            ],
+        )
+
+    def test_refuses_what_workers_elsewhere_cannot_open(self):
+        self.bapi("run", self.study(), "--quiet")
+        self.assertIn("need one in a database", self.bapi("submit", "slurm", "mlp", code=2).stderr)
+        secret = "postgresql://ann:secret@db.example/tuning#mlp"
+        refused = self.bapi("submit", "slurm", secret, "--dry-run", code=2).stderr
+        self.assertNotIn("secret", refused)
+        self.assertIn("expected slurm", self.bapi("submit", "pbs", self.STUDY, code=2).stderr)
 
 
 class WrongUse(EndToEnd):

@@ -17,6 +17,7 @@ Command add_command();
 Command pause_command();
 Command stop_command();
 Command note_command();
+Command submit_command();
 Command ls_command();
 Command watch_command();
 Command status_command();
