@@ -190,7 +190,7 @@ class QuickStart(EndToEnd):
         self.check_pages(dict(part.split("\n", 1) for part in first.split("$ bapi ")[1:]))
 
     def check_pages(self, printed):
-        """The pages show what the program prints: the same lines and columns. Numbers may be those of another version."""
+        """The pages show the lines and columns that the program prints. Numbers may be those of another version."""
         status = labels(printed["run examples/minimal/study.yaml --quiet"])
         self.assertEqual(labels(shown("docs/quickstart.md", "resume circle --quiet")), status)
         trials = shown("docs/quickstart.md", "trials circle --sort best --limit 5")
