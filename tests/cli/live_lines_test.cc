@@ -115,6 +115,23 @@ TEST(LiveLines, ShortenDecisionsToTheirNumbers) {
   EXPECT_TRUE(contains(at(40), "    1  resume to 20 · 0.951 ± 0.012"));
 }
 
+TEST(LiveLines, DecisionsUseTheSameWordsOnEveryLine) {
+  LiveState state = some_state();
+  state.recent = {{.forms = {"start, to epoch 3 · short"}, .brief_forms = {"start to 3 · short"}},
+                  {.forms = {"start, to epoch 5 · " + std::string(60, 'x')}, .brief_forms = {"start to 5 · y"}}};
+  const auto at = [&](std::size_t columns) {
+    return live_lines(busy_study(2), state, {.columns = columns, .rows = 24}, kPlain);
+  };
+  EXPECT_TRUE(contains(at(120), "start, to epoch 3 · short") && contains(at(120), "start, to epoch 5"));
+  EXPECT_TRUE(contains(at(80), "start to 3 · short") && contains(at(80), "start to 5 · y"));
+  EXPECT_FALSE(contains(at(80), "start, to epoch"));
+}
+
+TEST(LiveLines, AFailureIsOneLineWithoutItsOutput) {
+  const TrialFailed failed{.trial = TrialId{0}, .message = "exit code 1; the end of its output:\nTraceback"};
+  EXPECT_EQ(live_entry(failed, sample_spec(), 1.0)->forms, std::vector<std::string>{"failed: exit code 1"});
+}
+
 TEST(LiveLines, ConfigurationsOfRunningTrialsEndWithAWholeParameter) {
   SampleLog log;
   log.add(TrialStarted{.trial = TrialId{0}, .config = sample_config(0.1234, 32), .until = 3});

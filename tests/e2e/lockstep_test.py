@@ -147,6 +147,19 @@ class Lockstep(EndToEnd):
         self.assertIn("workers is 2", refused)
 
 
+def shown(page, command):
+    """What a page says that a command prints."""
+    text = (ROOT / page).read_text()
+    start = text.index(f"$ bapi {command}\n") + len(f"$ bapi {command}\n")
+    return text[start : text.index("```", start)]
+
+
+def labels(text):
+    """The first words of the lines of a status, without those of lines that only some studies have."""
+    found = [re.match(r"([a-z]+(?: by)?) ", line) for line in text.splitlines()]
+    return [label.group(1) for label in found if label]
+
+
 class QuickStart(EndToEnd):
     def output(self, home):
         """What the commands of docs/quickstart.md print, without what depends on the clock."""
@@ -158,6 +171,7 @@ class QuickStart(EndToEnd):
             ["explain", "circle"],
             ["ledger", "circle"],
             ["best", "circle"],
+            ["best", "circle", "-f", "json"],
             ["run", "examples/minimal/study.yaml", "--budget", "600 epochs", "--quiet"],
         )
         printed = ""
@@ -173,6 +187,22 @@ class QuickStart(EndToEnd):
         first, second = self.output("first"), self.output("second")
         self.assertEqual(without_files(first), without_files(second))
         self.assertIn("500 of 500 epochs spent", first)
+        self.check_pages(dict(part.split("\n", 1) for part in first.split("$ bapi ")[1:]))
+
+    def check_pages(self, printed):
+        """The pages show the lines and columns that the program prints. Numbers may be those of another version."""
+        status = labels(printed["run examples/minimal/study.yaml --quiet"])
+        self.assertEqual(labels(shown("docs/quickstart.md", "resume circle --quiet")), status)
+        trials = shown("docs/quickstart.md", "trials circle --sort best --limit 5")
+        self.assertEqual(trials.splitlines()[0], printed["trials circle --sort best"].splitlines()[0])
+        best = json.loads(shown("docs/quickstart.md", "best circle -f json"))
+        self.assertEqual(list(best), list(json.loads(printed["best circle -f json"])))
+        copied = labels(shown("docs/checkpoints.md", "best circle --copy model"))
+        self.assertEqual(copied[:5], labels(printed["best circle"])[:5])
+        readme = (ROOT / "README.md").read_text()
+        demo = readme[readme.index("\nstudy ") : readme.index("```", readme.index("\nstudy "))]
+        status.insert(status.index("budget") + 1, "overhead")  # of a budget in seconds
+        self.assertEqual(labels(demo), status)
 
 
 if __name__ == "__main__":

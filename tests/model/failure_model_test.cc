@@ -94,9 +94,24 @@ TEST(FailureModel, WhatProbablyFailsComesLast) {
   const FailureModel model(outcomes);
   const Vector logs = model.log_factors(Matrix{{0.2, 0.9, 0.99}});
   EXPECT_NEAR(logs[0], std::log(model.success(Vector{{0.2}})), 1e-12);
-  EXPECT_LT(logs[1], -500.0);
-  EXPECT_LT(logs[2], -500.0);
+  // The improvement of a forecast that is a thousand standard deviations worse than the best value: curves that stay
+  // flat, with little noise, have nothing better to offer.
+  const double hopeless = -0.5 * 1000.0 * 1000.0;
+  EXPECT_LT(logs[1], hopeless);
+  EXPECT_LT(logs[2], hopeless);
   EXPECT_GT(model.success(Vector{{0.9}}), 0.0);
+}
+
+// Where a side begins, somewhere between 0.5 and 0.8, is not found by failing half of the time.
+TEST(FailureModel, NextToASideThatFailsSuccessMustBeLikely) {
+  std::vector<TrainingOutcome> outcomes;
+  for (const double u : {0.80, 0.85, 0.90, 0.95}) outcomes.push_back(failure(Vector{{u}}));
+  for (const double u : {0.10, 0.30, 0.50}) outcomes.push_back(success(Vector{{u}}));
+  const FailureModel model(outcomes);
+  const Vector logs = model.log_factors(Matrix{{0.54, 0.60}});
+  EXPECT_GT(logs[0], -1.0);
+  EXPECT_GT(model.success(Vector{{0.60}}), 0.5);
+  EXPECT_LT(logs[1], -1000.0);
 }
 
 // An option of a choice that does not work: its coordinate is 0 or 1.

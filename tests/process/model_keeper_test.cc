@@ -73,6 +73,7 @@ TEST(ModelKeeper, KeepsItIfItIsTheLastEpochAndTheProgramEnds) {
   ASSERT_TRUE(kept.model) << kept.log;
   EXPECT_EQ(kept.model->label.epoch, 12);
   EXPECT_EQ(kept.content, "12");
+  EXPECT_TRUE(kept.model->synced) << "it is written to the disk when the program has ended";
 }
 
 TEST(ModelKeeper, KeepsItWhenReportsArePrinted) {

@@ -20,13 +20,14 @@ TEST(Describe, DecisionsSayHowFarAndWhy) {
 
 TEST(Describe, FormsEndWithTheDecisionAlone) {
   const TrialResumed resume{.trial = TrialId{3}, .until = 20, .why = {.rule = Rule::uniform_draw}};
-  EXPECT_EQ(description_forms(resume, sample_spec()),
-            (std::vector<std::string>{"resume, to epoch 20 · uniform random draw",
-                                      "resume to 20 · uniform random draw",
-                                      "resume, to epoch 20 · random draw",
-                                      "resume to 20 · random draw",
-                                      "resume to 20"}));
-  EXPECT_EQ(description_forms(StudyFinished{.reason = "done"}, sample_spec()),
+  EXPECT_EQ(
+      description_forms(resume, sample_spec(), Wording::full),
+      (std::vector<std::string>{
+          "resume, to epoch 20 · uniform random draw", "resume, to epoch 20 · random draw", "resume, to epoch 20"}));
+  EXPECT_EQ(
+      description_forms(resume, sample_spec(), Wording::brief),
+      (std::vector<std::string>{"resume to 20 · uniform random draw", "resume to 20 · random draw", "resume to 20"}));
+  EXPECT_EQ(description_forms(StudyFinished{.reason = "done"}, sample_spec(), Wording::brief),
             std::vector<std::string>{"finished: done"});
 }
 

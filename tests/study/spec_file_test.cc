@@ -713,10 +713,34 @@ TEST(SpecFile, WordsOfOtherToolsGetTheRightHint) {
               std::string::npos)
         << key;
   }
-  EXPECT_NE(message_of(Lines{.more = "method: bayes"}).find("write 'policy'"), std::string::npos);
+  for (const auto& [key, hint] : std::vector<std::pair<std::string, std::string>>{{"method: bayes", "write 'policy'"},
+                                                                                  {"max_epochs: 50", "write 'epochs'"},
+                                                                                  {"timeout: 600", "write 'budget'"},
+                                                                                  {"n_jobs: 2", "write 'workers'"}}) {
+    EXPECT_NE(message_of(Lines{.more = key}).find(hint), std::string::npos) << key;
+  }
+  EXPECT_EQ(message_of(Lines{.metric = "metric: {name: loss, direction: minimize}"}),
+            "study.yaml:2:22: metric: key 'direction' is not one of bapi's; write 'goal', for example goal: minimize");
   EXPECT_NE(message_of(Lines{.command = "command: [\"${env}\", \"${interpreter}\", \"${program}\"]"})
                 .find("${env} is a macro of W&B; leave it out and name the interpreter"),
             std::string::npos);
+}
+
+TEST(SpecFile, GoalsMayBeShort) {
+  EXPECT_EQ(parse_study_file(Lines{.metric = "metric: {name: loss, goal: min}"}.text(), "s.yaml").metric.goal,
+            Goal::minimize);
+  EXPECT_EQ(parse_study_file(Lines{.metric = "metric: {name: loss, goal: max}"}.text(), "s.yaml").metric.goal,
+            Goal::maximize);
+  EXPECT_EQ(message_of(Lines{.metric = "metric: {name: loss, goal: least}"}),
+            "study.yaml:2:28: metric.goal: found 'least', expected maximize or minimize");
+}
+
+TEST(SpecFile, AllMistakesOfAMappingAreToldAtOnce) {
+  EXPECT_EQ(message_of(Lines{.metric = "metric: {name: epoch, direction: minimize, smooth: few}"}),
+            "study.yaml:2:16: metric.name: the name 'epoch' has a meaning of its own in every report; expected another "
+            "name\n"
+            "study.yaml:2:23: metric: key 'direction' is not one of bapi's; write 'goal', for example goal: minimize\n"
+            "study.yaml:2:52: metric.smooth: found 'few', expected an integer");
 }
 
 TEST(SpecFile, ControlCharactersAreRefusedWhereProgramsOrTerminalsWouldTripOverThem) {

@@ -10,8 +10,8 @@ namespace bapi {
 //
 // `success` is the probability of each candidate to have an outcome at all.
 //
-// Improvement over this value instead of over `best` is what the rest of a budget is for: while there is money for many
-// runs a safe small gain is worth little, with the last run any gain counts.
+// Improvement over this value instead of over `best` is what the rest of a budget is for: while it still covers many
+// trials, small safe gains count for little; with one trial left, any gain counts.
 double reachable_value(const Vector& means, const Vector& sds, const Vector& success, double best, double runs);
 
 }  // namespace bapi

@@ -36,14 +36,14 @@ int add(const std::vector<std::string>& words) {
 Command add_command() {
   return {
       .name = "add",
-      .summary = "Ask for a configuration to be tried next",
+      .summary = "Queue a configuration to be tried next",
       .examples =
           "Examples:\n"
           "  bapi add mlp lr=0.1 units=64\n"
           "  bapi add lr=0.1             the policy chooses the other values\n\n"
           "The next new trial takes these values instead of those that the policy proposes; everything else, such as\n"
           "how long it is trained, stays the policy's decision. Works while the study is running. A study file can\n"
-          "list configurations under `try`. bapi status lists those that wait, bapi explain says which trial has\n"
+          "list configurations under `try`. bapi status lists those that wait; bapi explain says which trial\n"
           "tried one.\n"
           "Exit codes: 0 done, 2 the study has no such parameter or value.",
       .declare = [](Arguments& arguments) -> std::function<int()> {

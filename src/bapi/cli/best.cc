@@ -19,6 +19,14 @@ struct BestArguments {
   std::optional<std::string> copy = {};
 };
 
+Fields without_nulls(const Fields& fields) {
+  Fields kept;
+  for (const auto& [name, value] : fields) {
+    if (!value.is_null()) kept.emplace_back(name, value);
+  }
+  return kept;
+}
+
 int show_best(const BestArguments& arguments) {
   const Format format = arguments.listing.parsed_format();
   const StudyView study = study_to_show(arguments.listing.study);
@@ -28,7 +36,8 @@ int show_best(const BestArguments& arguments) {
   }
   const Cell found = best_cell(study.history, best_model(study.dir, study.history));
   if (found.is_object()) {
-    print(render(found.get_ref<const Fields&>(), format));
+    const Fields& fields = found.get_ref<const Fields&>();
+    print(render(format == Format::table ? without_nulls(fields) : fields, format));
     const Best top = best(study.history).value();
     for (const std::string& sentence : at_the_ends(study.spec().space, top.config)) note(sentence);
     return kDone;
@@ -52,7 +61,7 @@ Command best_command() {
           "JSON: {trial, epoch, value, config, checkpoint, checkpoint_epoch, checkpoint_note}, and {standard_error,\n"
           "trainings, trial_value} of a study that trains its finalists again (repeat): value is then their mean, and\n"
           "trial the best of these trainings. epoch is where the "
-          "value was\nreached; checkpoint is the directory with the model, checkpoint_epoch the epoch it is of. If "
+          "value was\nreached; checkpoint is the directory with the model, checkpoint_epoch the epoch it is from. If "
           "that is not the best\none, or not known (null), checkpoint_note says why. checkpoint is null if the "
           "program saved nothing. Before the\nfirst report the result is null (a note on standard error says so) "
           "and the exit code 0.",

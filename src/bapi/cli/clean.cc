@@ -78,9 +78,9 @@ Command clean_command() {
               "Examples:\n"
               "  bapi clean mlp --dry-run\n"
               "  bapi clean mlp --keep 1 --no-final\n\n"
-              "Removes what trials have saved that have ended, or whose study has, and are not among the best. A "
-              "trial that is\ncontinued all the same, because the budget was raised, is trained again from epoch 1. "
-              "The log, reports and curves\nare never touched.\n\n"
+              "Removes the checkpoints of trials that are not among the best, if the trial or its study has ended. "
+              "If you raise\nthe budget later and such a trial continues, it is trained again from epoch 1. The log, "
+              "reports and curves are\nnever touched.\n\n"
               "JSON: [{trial, kind, path, bytes}]. kind is checkpoint (the trial's own files), snapshot (the model of "
               "its best\nepoch) or leftover (a copy that was never completed).",
           .declare = [](Arguments& arguments) -> std::function<int()> {

@@ -16,6 +16,7 @@
 #include "bapi/cli/study_check.h"
 #include "bapi/cli/study_input.h"
 #include "bapi/policy/registry.h"
+#include "bapi/process/failure_text.h"
 #include "bapi/report/range_text.h"
 #include "bapi/report/text.h"
 #include "bapi/store/database_url.h"
@@ -78,14 +79,18 @@ std::string understood(const StudySpec& spec) {
   return out;
 }
 
-std::string evidence(const TrialDir& files) {
+// What the program printed, unless the message has it already.
+std::string evidence(const TrialDir& files, const std::string& message) {
+  if (failure_headline(message) != message) return "";
   const std::string tail = log_tail(files.log(), 15);
   return tail.empty() ? "The program printed nothing.\n" : "The program's last output:\n" + tail;
 }
 
 int diagnose_failure(const Attempt& attempt, const TrialDir& files, const StudySpec& spec) {
   const std::string why = attempt.failure.value_or("the program ended without reporting an epoch");
-  print(check_line("epoch 1", "FAILED: " + why) + "\n" + evidence(files));
+  print(check_line("epoch 1", "FAILED: " + why));
+  if (attempt.cause == FailureCause::not_run) return kRunFailed;
+  print("\n" + evidence(files, why));
   print(
       fmt::format("\nThe program must report epoch 1, by printing a line  bapi: {{\"epoch\": 1, \"{0}\": 0.5}}\n"
                   "or by appending {{\"epoch\": 1, \"{0}\": 0.5}} to the file named by the variable BAPI_REPORT.\n",
@@ -149,6 +154,9 @@ std::string epochs_text(const StudySpec& spec, const Attempt& attempt) {
 // In seconds, whatever the budget is in.
 std::string timing_text(const Attempt& first, const Attempt& second) {
   if (first.seconds.size() < 2 || second.seconds.empty()) return "";
+  if (first.gone_with_its_reports) {
+    return check_line("start-up", "unknown, like the time of an epoch: all reports arrived when the program ended");
+  }
   const double epoch = first.seconds[1] - first.seconds[0];
   const double again = std::max(0.0, second.seconds.front() - epoch);
   const double at_first = std::max(0.0, first.seconds.front() - epoch);
@@ -298,7 +306,7 @@ int doctor(const DoctorArguments& arguments) {
   const bool enough = pays_an_epoch(spec, prices);
   print(check_line("budget pays", enough ? budget_text(spec, prices) : too_small(spec, prices)));
   const bool sound = !second || resumed(*second);
-  if (!sound) print(fmt::format("\n{}\n", evidence(patient.files())));
+  if (!sound) print(fmt::format("\n{}\n", evidence(patient.files(), second->failure.value_or(""))));
   return sound && enough ? kDone : kRunFailed;
 }
 
@@ -315,15 +323,15 @@ Command doctor_command() {
           "      ./train --lr~'log(1e-5,1)'\n"
           "  bapi doctor mlp.bapi --repair repaired.bapi\n"
           "  bapi doctor postgresql://ann@db/tuning\n\n"
-          "Prints what was understood, trains the middle of the space for two epochs in a scratch directory, then "
-          "one\nmore from the checkpoint: what a start and an epoch take, what the budget pays for, and what would "
-          "go wrong\nlater (checkpoints that are overwritten in place, reports that arrive at the end). Nothing is "
-          "kept.\n"
+          "Prints how the study file was understood, trains the middle of the space for two epochs in a scratch\n"
+          "directory, then one more from the checkpoint. Shows how long a start and an epoch take, what the budget "
+          "pays\nfor, and what would go wrong later (checkpoints that are overwritten in place, reports that arrive "
+          "at the end).\nNothing is kept.\n"
           "Given a study instead of a file, it reads the log to its end. If an event is damaged, --repair writes a\n"
           "copy of the study up to there that can be resumed; the study itself is not changed.\n"
           "Given a database, it warns of what is unsafe: plain connections, no passwords, old servers.\n"
-          "Exit codes: 0 all is well, 1 the program failed or did not continue or the budget pays no epoch, 2 the\n"
-          "study file is wrong, 3 the log is damaged.",
+          "Exit codes: 0 all is well, 1 the program failed or did not resume, or the budget does not cover an epoch,\n"
+          "2 the study file is wrong, 3 the log is damaged.",
       .declare = [](Arguments& arguments) -> std::function<int()> {
         const auto parsed = std::make_shared<DoctorArguments>();
         parsed->input.declare(arguments);

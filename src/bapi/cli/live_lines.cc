@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "bapi/base/utf8.h"
+#include "bapi/process/failure_text.h"
 #include "bapi/report/describe.h"
 #include "bapi/report/sparkline.h"
 #include "bapi/report/summary.h"
@@ -255,16 +257,22 @@ Lines trial_lines(const Painter& paint, const History& history, std::size_t room
 
 // ---- Decisions
 
+// In the same words on every line: in full if each decision fits so, otherwise in few.
 Lines decision_lines(const Painter& paint, const LiveState& state, std::size_t most) {
   if (state.recent.empty() || most < 2) return {};
   const bool timed = paint.width() >= kNarrow;
-  Lines lines = {paint.line({{timed ? "   time  trial  decision" : "trial  decision", kDim}})};
+  const std::size_t room = minus(paint.width(), timed ? 16 : 7);
   const std::size_t count = std::min(state.recent.size(), most - 1);
-  for (auto entry = state.recent.end() - static_cast<std::ptrdiff_t>(count); entry != state.recent.end(); ++entry) {
-    std::string prefix = timed ? fmt::format("{:>7}  ", short_duration(entry->after)) : std::string();
-    prefix += fmt::format("{:>5}  ", entry->trial ? fmt::format("{}", index(*entry->trial)) : "");
-    const std::size_t room = minus(paint.width(), display_width(prefix));
-    lines.push_back(paint.line({{prefix, kDim}, {first_fitting(paint.shown(entry->forms), room)}}));
+  const std::span<const LiveEntry> shown = std::span(state.recent).last(count);
+  const bool in_full = std::all_of(shown.begin(), shown.end(), [&](const LiveEntry& entry) {
+    return entry.brief_forms.empty() || display_width(paint.shown(entry.forms.front())) <= room;
+  });
+  Lines lines = {paint.line({{timed ? "   time  trial  decision" : "trial  decision", kDim}})};
+  for (const LiveEntry& entry : shown) {
+    std::string prefix = timed ? fmt::format("{:>7}  ", short_duration(entry.after)) : std::string();
+    prefix += fmt::format("{:>5}  ", entry.trial ? fmt::format("{}", index(*entry.trial)) : "");
+    const Lines& forms = in_full || entry.brief_forms.empty() ? entry.forms : entry.brief_forms;
+    lines.push_back(paint.line({{prefix, kDim}, {first_fitting(paint.shown(forms), room)}}));
   }
   return lines;
 }
@@ -308,7 +316,7 @@ Lines failure_lines(const Painter& paint, const History& history, std::size_t mo
   std::reverse(failed.begin(), failed.end());
   Lines lines = {paint.line({{fmt::format("{}", plural(std::ssize(failed), "failed trial")), kRed}})};
   for (const Trial* trial : failed) {
-    const std::string message = visible_line(trial->failure.substr(0, trial->failure.find('\n')));
+    const std::string message = visible_line(failure_headline(trial->failure));
     const std::string prefix = fmt::format("{:>5}  ", index(trial->id));
     const Epoch epoch = trial->curve.last_epoch();
     const std::string text = epoch == 0 ? message : fmt::format("after epoch {}: {}", epoch, message);
@@ -368,8 +376,13 @@ std::optional<LiveEntry> live_entry(const Event& event, const StudySpec& spec, d
   const bool interesting = is_decision(event) || std::holds_alternative<TrialFailed>(event) ||
                            std::holds_alternative<TrialRetried>(event) || std::holds_alternative<ProgramEnded>(event);
   if (!interesting) return std::nullopt;
-  LiveEntry entry{.after = after, .trial = trial_of(event), .forms = description_forms(event, spec)};
-  for (std::string& form : entry.forms) form = visible_line(form.substr(0, form.find('\n')));
+  const auto forms = [&](Wording wording) {
+    Lines lines = description_forms(event, spec, wording);
+    for (std::string& line : lines) line = visible_line(failure_headline(line));
+    return lines;
+  };
+  LiveEntry entry{.after = after, .trial = trial_of(event), .forms = forms(Wording::full)};
+  if (is_decision(event)) entry.brief_forms = forms(Wording::brief);
   return entry;
 }
 

@@ -13,7 +13,8 @@ namespace bapi {
 struct LiveEntry {
   double after = 0.0;  // seconds since the view began
   std::optional<TrialId> trial = {};
-  std::vector<std::string> forms = {};  // one text in several lengths, the longest first
+  std::vector<std::string> forms = {};        // one text in several lengths, the longest first
+  std::vector<std::string> brief_forms = {};  // the same in fewer words; empty if there are no fewer
 };
 
 // An event as an entry of the live view; nullopt if it is not worth a line.

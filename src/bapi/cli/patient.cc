@@ -73,7 +73,10 @@ void Patient::note(const Event& fact, double seconds, Attempt& attempt) const {
                      attempt.measured.push_back(e.measurement);
                      attempt.seconds.push_back(seconds);
                    },
-                   [&](const TrialFailed& e) { attempt.failure = e.message; },
+                   [&](const TrialFailed& e) {
+                     attempt.failure = e.message;
+                     attempt.cause = e.cause;
+                   },
                    [&](const ProgramEnded&) { attempt.ended_by_itself = true; },
                    [&](const Overhead& e) {
                      if (e.kind == OverheadKind::start_up) attempt.start_up += e.cost;

@@ -18,6 +18,7 @@ struct Attempt {
   std::vector<Measurement> measured = {};
   std::vector<double> seconds = {};  // from the start of the process to each of these
   std::optional<std::string> failure = {};
+  FailureCause cause = FailureCause::other;  // of the failure
   Cost start_up = 0.0;  // as the program told by its ready mark, or as far as it can be told from earlier epochs
   Cost repeated = 0.0;
   bool ended_by_itself = false;        // before the last of the epochs

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "bapi/cli/terminal.h"
+#include "bapi/process/failure_text.h"
 #include "bapi/report/describe.h"
 #include "bapi/report/text.h"
 
@@ -36,6 +37,8 @@ void PlainView::show(const Event& event) {
     const Measurement& last = last_[done->trial];
     text = fmt::format("epoch {} done: {} {}", last.epoch, spec_.metric.name, short_number(last.value));
   }
+  // What ends a run is told in full when it ends.
+  if (std::holds_alternative<Interrupted>(event)) text = failure_headline(text);
   const std::optional<TrialId> trial = trial_of(event);
   const std::string who = trial ? fmt::format("trial {}", index(*trial)) : "study";
   const std::string prefix = fmt::format("{:>8}  {:<10} ", short_duration(clock_.now() - start_), who);

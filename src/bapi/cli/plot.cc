@@ -41,7 +41,8 @@ Command plot_command() {
           "  bapi plot mlp --out figures\n\n"
           "Writes curves.svg, incumbent.svg (best value over budget), budget.svg (what each trial cost), slices.svg\n"
           "(results over each parameter), parallel.svg (configurations as lines), cost.svg (cost against result) and\n"
-          "importance.svg (what results go with), and metrics.NAME.svg for every other metric of the reports; prints\n"
+          "importance.svg (which parameters matter), and metrics.NAME.svg for every other metric of the reports; "
+          "prints\n"
           "their paths. Works while the study runs.\n"
           "JSON: [{plot, path}].",
       .declare = [](Arguments& arguments) -> std::function<int()> {

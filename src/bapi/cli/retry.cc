@@ -39,22 +39,23 @@ int retry(const std::vector<std::string>& words) {
 }  // namespace
 
 Command retry_command() {
-  return {.name = "retry",
-          .summary = "Give failed trials another chance",
-          .examples =
-              "Examples:\n"
-              "  bapi retry mlp 12\n"
-              "  bapi retry mlp 3 7 12\n"
-              "  bapi resume mlp\n\n"
-              "The trial continues from its checkpoint when the study is run next, before anything else is decided.\n"
-              "What its failure cost stays charged. Once a trial of the study has reported, a process that dies is\n"
-              "started again by itself, once until its next new epoch (retries in the study file).\n"
-              "Exit codes: 0 done, 2 the trial has not failed, 3 the study is being run.",
-          .declare = [](Arguments& arguments) -> std::function<int()> {
-            const auto words = std::make_shared<std::vector<std::string>>();
-            arguments.positionals("[STUDY] TRIAL", *words, "Numbers of failed trials; study as elsewhere");
-            return [words] { return retry(*words); };
-          }};
+  return {
+      .name = "retry",
+      .summary = "Retry failed trials",
+      .examples =
+          "Examples:\n"
+          "  bapi retry mlp 12\n"
+          "  bapi retry mlp 3 7 12\n"
+          "  bapi resume mlp\n\n"
+          "The trial continues from its checkpoint when the study is run next, before anything else is decided.\n"
+          "The cost of the failure stays charged. Once any trial of the study has reported, a process that dies is\n"
+          "restarted automatically, once until it reports a new epoch (retries in the study file).\n"
+          "Exit codes: 0 done, 2 the trial has not failed, 3 the study is being run.",
+      .declare = [](Arguments& arguments) -> std::function<int()> {
+        const auto words = std::make_shared<std::vector<std::string>>();
+        arguments.positionals("[STUDY] TRIAL", *words, "Numbers of failed trials; study as elsewhere");
+        return [words] { return retry(*words); };
+      }};
 }
 
 }  // namespace bapi

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <filesystem>
 #include <memory>
 
 #include "bapi/base/error.h"
@@ -9,10 +10,12 @@
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
 #include "bapi/cli/log_tail.h"
+#include "bapi/process/failure_text.h"
 #include "bapi/report/describe.h"
 #include "bapi/report/sparkline.h"
 #include "bapi/report/summary.h"
 #include "bapi/report/text.h"
+#include "bapi/store/snapshot.h"
 #include "bapi/studies/records.h"
 #include "bapi/studies/study_view.h"
 
@@ -96,8 +99,8 @@ std::string story_of(const StudyView& study, const std::vector<StoredEvent>& eve
   Table table({"after", "what"});
   for (const StoredEvent& stored : events) {
     if (charge_in(stored.event)) continue;
-    std::string text = describe(stored.event, study.spec());
-    table.add({short_duration(stored.at - study.events.front().at), text.substr(0, text.find('\n'))});
+    const std::string text = describe(stored.event, study.spec());
+    table.add({short_duration(stored.at - study.events.front().at), failure_headline(text)});
   }
   return render(table, Format::table);
 }
@@ -120,7 +123,13 @@ std::string for_people(const StudyView& study, const Trial& trial, const std::ve
   if (!is_nowhere(study.dir)) {
     out += unless_empty("log", shown_path(dir.log()));
     out += unless_empty("report", shown_path(dir.report()));
-    out += unless_empty("checkpoint", shown_path(dir.checkpoint()) + "/");
+    std::error_code none;
+    if (std::filesystem::exists(dir.checkpoint(), none)) {
+      out += labelled("checkpoint", shown_path(dir.checkpoint()) + "/");
+    }
+    if (const std::optional<Snapshot> kept = newest_snapshot(dir)) {
+      out += labelled("best model", fmt::format("{}/ (epoch {})", shown_path(kept->files), kept->label.epoch));
+    }
   }
   out += "\nDecisions\n" + story_of(study, events);
   const std::string cost = with_unit("cost", study.spec().budget);

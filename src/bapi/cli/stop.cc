@@ -22,20 +22,20 @@ int stop(const std::vector<std::string>& words) {
 }  // namespace
 
 Command stop_command() {
-  return {
-      .name = "stop",
-      .summary = "Give a trial up, running or paused",
-      .examples =
-          "Examples:\n"
-          "  bapi stop mlp 12\n\n"
-          "A running trial is ended, a paused one is not resumed; what it cost stays charged, and its curve counts.\n"
-          "Works while the study is running and between runs.\n"
-          "Exit codes: 0 done, 2 the trial is over or does not exist.",
-      .declare = [](Arguments& arguments) -> std::function<int()> {
-        const auto words = std::make_shared<std::vector<std::string>>();
-        arguments.positionals("[STUDY] TRIAL", *words, "Number of the trial; study as elsewhere");
-        return [words] { return stop(*words); };
-      }};
+  return {.name = "stop",
+          .summary = "Stop a running or paused trial for good",
+          .examples =
+              "Examples:\n"
+              "  bapi stop mlp 12\n\n"
+              "A running trial is ended, a paused one is never resumed. Its cost stays charged, and its curve still "
+              "counts.\n"
+              "Works while the study is running and between runs.\n"
+              "Exit codes: 0 done, 2 the trial has ended or does not exist.",
+          .declare = [](Arguments& arguments) -> std::function<int()> {
+            const auto words = std::make_shared<std::vector<std::string>>();
+            arguments.positionals("[STUDY] TRIAL", *words, "Number of the trial; study as elsewhere");
+            return [words] { return stop(*words); };
+          }};
 }
 
 }  // namespace bapi

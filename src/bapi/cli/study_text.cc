@@ -8,6 +8,7 @@
 #include "bapi/cli/listing.h"
 #include "bapi/cli/terminal.h"
 #include "bapi/control/allowance.h"
+#include "bapi/process/failure_text.h"
 #include "bapi/report/range_text.h"
 #include "bapi/report/summary.h"
 #include "bapi/report/text.h"
@@ -178,13 +179,17 @@ std::string failures_text(const StudyView& study) {
 std::string first_trouble(const History& history) {
   for (const Trial& trial : history.trials()) {
     if (trial.state != TrialState::interrupted || trial.interruption == "interrupted") continue;
-    return trial.interruption.substr(0, trial.interruption.find('\n'));
+    return failure_headline(trial.interruption);
   }
   return "";
 }
 
-}  // namespace
+// Whether the program failed before any trial had reported.
+bool stopped_at_first_failure(const StudyView& study) {
+  return !study.history.incumbent() && !first_trouble(study.history).empty();
+}
 
+// "finished: the budget is spent", "interrupted; continue with ..."
 std::string state_text(const StudyView& study) {
   const std::string state(study_state(study.history, study.controller));
   if (state == "finished") return "finished: " + study.history.finish_reason();
@@ -193,22 +198,30 @@ std::string state_text(const StudyView& study) {
   if (study.history.failures_in_a_row() >= study.spec().max_failures) {
     return fmt::format("stopped: {}", failures_text(study));
   }
-  if (!study.history.incumbent() && !first_trouble(study.history).empty()) {
-    return fmt::format(
-        "stopped: the program failed before any trial had reported an epoch: {}; fix it, then bapi resume {} "
-        "continues; if "
-        "the study file was wrong, correct it and give it to bapi run again",
-        first_trouble(study.history),
-        study.shown());
+  if (stopped_at_first_failure(study)) {
+    return fmt::format("stopped: the program failed before any trial had reported an epoch: {}",
+                       first_trouble(study.history));
   }
   if (study.spec().command.empty()) return "interrupted; run the program that created it again to continue";
   return "interrupted; continue with bapi resume " + study.shown();
 }
 
+std::string state_lines(const StudyView& study) {
+  const bool stopped = study_state(study.history, study.controller) == "interrupted" && stopped_at_first_failure(study);
+  if (!stopped) return labelled("state", state_text(study));
+  return labelled("state", state_text(study)) +
+         labelled(
+             "",
+             fmt::format("fix the program, then: bapi resume {}; if the study file is wrong, correct it and run it",
+                         study.shown()));
+}
+
+}  // namespace
+
 std::string study_text(const StudyView& study) {
-  return labelled("study", study.spec().name + " (" + study.spec().policy.name + ")") +
-         labelled("state", state_text(study)) + best_lines(study) + budget_lines(study) + trials_line(study) +
-         wishes_line(study) + earlier_lines(study) + command_line(study) + provenance_line(study) + place_lines(study);
+  return labelled("study", study.spec().name + " (" + study.spec().policy.name + ")") + state_lines(study) +
+         best_lines(study) + budget_lines(study) + trials_line(study) + wishes_line(study) + earlier_lines(study) +
+         command_line(study) + provenance_line(study) + place_lines(study);
 }
 
 std::string raise_hint(const StudyView& study) {

@@ -6,9 +6,6 @@
 
 namespace bapi {
 
-// "finished: the budget is spent", "running (process 4711)", ...
-std::string state_text(const StudyView& study);
-
 // What people want to know about a study, in a dozen lines: state, best value and configuration, how the budget was
 // spent, trials by state, where things are.
 std::string study_text(const StudyView& study);

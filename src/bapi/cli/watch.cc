@@ -15,6 +15,7 @@
 #include "bapi/cli/study_text.h"
 #include "bapi/cli/terminal.h"
 #include "bapi/control/allowance.h"
+#include "bapi/process/failure_text.h"
 #include "bapi/report/describe.h"
 #include "bapi/report/text.h"
 
@@ -60,7 +61,7 @@ void print_news(const StudyView& study, EventSeq& shown) {
     print(fmt::format("{:>8}  {:<10} {}\n",
                       short_duration(stored.at - began(study)),
                       trial ? fmt::format("trial {}", index(*trial)) : "study",
-                      visible_line(text.substr(0, text.find('\n')))));
+                      visible_line(failure_headline(text))));
   }
   std::fflush(stdout);
 }
@@ -98,8 +99,8 @@ Command watch_command() {
       .examples =
           "Examples:\n"
           "  bapi watch mlp\n\n"
-          "Shows the live view of bapi run, of a study that is run in another terminal, in the background or from\n"
-          "Python. Ends when the study is no longer run, and shows its status; Ctrl-C ends watching alone. In a pipe\n"
+          "Shows the live view of bapi run for a study that runs in another terminal, in the background or from\n"
+          "Python. When the study stops running, it shows the status and exits; Ctrl-C only ends watching. In a pipe,\n"
           "each decision is a line.",
       .declare = [](Arguments& arguments) -> std::function<int()> {
         const auto name = std::make_shared<std::string>();

@@ -68,11 +68,9 @@ std::string advice(const StudySpec& spec, const TrialFailed& failure) {
     return fmt::format("{}. Fix the command{} in the study file. {}", failure.message, where, again);
   }
   return fmt::format(
-      "trial {} failed before any trial had reported an epoch: {}\n\n"
-      "Fix the program or the study file; everything in it may still be changed, and `bapi doctor` runs the program "
-      "for "
-      "three epochs. {}. If only this configuration is at fault, add --keep-going",
-      index(failure.trial),
+      "the program failed before any trial had reported an epoch: {}\n\n"
+      "Fix the program or the study file; everything in it may still be changed, and `bapi doctor` tries the program "
+      "for a few epochs. {}. If only this configuration is at fault, add --keep-going",
       failure.message,
       again);
 }

@@ -15,9 +15,12 @@ constexpr double kSurvival = 0.1;          // s: of a training where all fail; e
 constexpr double kPriorSides = 0.12;       // that failures come from one side, half of it for the coordinates
 constexpr double kPriorNeighbours = 0.03;  // that all fail around a given configuration
 constexpr double kLuck = 1.0 - kPriorSides - kPriorNeighbours;
-constexpr double kLength = 0.2;       // l: of a neighbourhood, per coordinate
-constexpr int kMixtures = 64;         // planes that are not those of a coordinate
-constexpr double kExcluded = 1000.0;  // off the logarithm of what is likelier to fail than to succeed
+constexpr double kLength = 0.2;     // l: of a neighbourhood, per coordinate
+constexpr int kMixtures = 64;       // planes that are not those of a coordinate
+constexpr double kExcluded = 1e12;  // off the logarithm of what comes last. Logarithms of improvements fall with the
+                                    // square of the standard deviations to the best value
+constexpr double kChance = 0.5;     // what is less likely to succeed comes last
+constexpr double kNearEdge = 0.75;  // the same once one side is likelier than luck: then only its edge is unknown
 
 double log_sum(double a, double b) {
   const double larger = std::max(a, b);
@@ -197,9 +200,10 @@ void FailureModel::log_factors(const Matrix& points, Vector& logs, Matrix& gradi
   logs = Vector::Zero(points.cols());
   gradients = Matrix::Zero(points.rows(), points.cols());
   if (!fit_) return;
+  const double log_enough = std::log(fit_->all_sides > fit_->luck ? kNearEdge : kChance);
   for (Eigen::Index p = 0; p < points.cols(); ++p) {
     Fit::LogSuccess at = fit_->at(points.col(p));
-    logs[p] = at.value < std::log(0.5) ? at.value - kExcluded : at.value;
+    logs[p] = at.value < log_enough ? at.value - kExcluded : at.value;
     gradients.col(p) = std::move(at.gradient);
   }
 }

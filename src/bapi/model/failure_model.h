@@ -40,7 +40,9 @@ struct TrainingOutcome {
 // the order r^n.
 //
 // What is likelier to fail than to succeed comes after everything else, however much it promises: improvements differ
-// by any number of orders of magnitude, above all where nothing was learned because everything failed.
+// by any number of orders of magnitude, above all where nothing was learned because everything failed. Once one side is
+// likelier than luck, so does what succeeds with less than three chances in four: where the side begins is found with
+// fewer failures.
 class FailureModel {
  public:
   FailureModel() = default;
@@ -52,8 +54,8 @@ class FailureModel {
   // P at x, d coordinates.
   double success(const Vector& x) const;
 
-  // Logarithms of the factors of scores at points, d x m: of P, and far below all others where P < 1/2. With gradients,
-  // d x m.
+  // Logarithms of the factors of scores at points, d x m: of P, and far below all others where P is too low. With
+  // gradients, d x m.
   Vector log_factors(const Matrix& points) const;
   void log_factors(const Matrix& points, Vector& logs, Matrix& gradients) const;
 

@@ -104,7 +104,7 @@ ModelKeeper::ModelKeeper(TrialDir dir, Metric metric, const Clock& clock, int wa
       clock_(clock),
       wake_(wake),
       kept_(newest_snapshot(dir_)),
-      synced_at_(-std::numeric_limits<double>::infinity()) {}
+      synced_at_(clock.now()) {}
 
 ModelKeeper::~ModelKeeper() {
   ended_ = true;

@@ -99,7 +99,7 @@ class ModelKeeper {
   std::optional<Candidate> next_;   // to be copied when the job is done
   std::optional<Waiting> waiting_;  // for the program to save what it has reported
   bool ended_ = false;
-  double synced_at_;
+  double synced_at_;  // or when it began: a trial of a few fast epochs waits for the disk at its end alone
   std::vector<std::string> notes_;
   int noted_ = 0;
 };

@@ -77,16 +77,13 @@ std::string describe(const Event& event, const StudySpec& spec) {
                     event);
 }
 
-std::vector<std::string> description_forms(const Event& event, const StudySpec& spec) {
+std::vector<std::string> description_forms(const Event& event, const StudySpec& spec, Wording wording) {
   const std::optional<DecisionWords> decision = decision_words(event);
   if (!decision) return {describe(event, spec)};
+  const std::string& words = wording == Wording::full ? decision->full : decision->brief;
   std::vector<std::string> forms;
-  const std::vector<std::string> reasons = brief_forms(*reason_of(event));
-  for (const std::string& reason : reasons) {
-    forms.push_back(fmt::format("{} · {}", decision->full, reason));
-    forms.push_back(fmt::format("{} · {}", decision->brief, reason));
-  }
-  forms.push_back(decision->brief);
+  for (const std::string& reason : brief_forms(*reason_of(event))) forms.push_back(words + " · " + reason);
+  forms.push_back(words);
   return forms;
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "bapi/base/error.h"
 #include "bapi/base/file.h"
 #include "bapi/base/file_tree.h"
@@ -44,7 +46,15 @@ ModelFiles kept_model(const Snapshot& snapshot, const TrialDir& dir, Epoch best_
   return model;
 }
 
-std::string card_text(const Fields& card) {
+std::string costs_text(const StudyView& study, TrialId trial) {
+  const BudgetSpec& unit = study.spec().budget;
+  return fmt::format("{}; the whole study {}",
+                     short_cost(study.history.trial(trial).spent(), unit),
+                     short_cost(study.history.budget().spent(), unit));
+}
+
+// card.json for people.
+std::string card_text(const StudyView& study, const Fields& card) {
   const auto at = [&](const char* name) -> const Cell& {
     for (const auto& [key, value] : card) {
       if (key == name) return value;
@@ -60,9 +70,12 @@ std::string card_text(const Fields& card) {
   out += "| | |\n| --- | --- |\n";
   for (const auto& [key, value] : card) {
     if (key == "checkpoint_note" || value.is_null()) continue;
-    const std::string text =
-        value.is_array() ? fmt::format("`{}`", fmt::join(value.get<std::vector<std::string>>(), " ")) : to_text(value);
-    out += fmt::format("| {} | {} |\n", key, text);
+    std::string label = key;
+    std::replace(label.begin(), label.end(), '_', ' ');
+    std::string text = to_text(value);
+    if (key == "cost") text = costs_text(study, best(study.history)->trial);
+    if (value.is_array()) text = fmt::format("`{}`", fmt::join(value.get<std::vector<std::string>>(), " "));
+    out += fmt::format("| {} | {} |\n", label, text);
   }
   return out +
          "\nFiles: `model/` (what the training program saved), `config.json` (its parameters), `card.json` (this "
@@ -142,7 +155,7 @@ void copy_best_model(const StudyView& study, const fs::path& to) {
     const Best found = best(study.history).value();
     replace_file(beside / "config.json", encode(found.config, study.spec().space) + "\n");
     replace_file(beside / "card.json", render(card, Format::json));
-    replace_file(beside / "card.md", card_text(card));
+    replace_file(beside / "card.md", card_text(study, card));
     std::error_code failed;
     fs::rename(beside, target, failed);
     if (failed) fail_at("create", target, failed.value());

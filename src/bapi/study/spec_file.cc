@@ -303,6 +303,18 @@ Enum read_word(const YamlField& yaml) {
   return names<Enum>.entries[yaml.one_of({known.begin(), known.end()})].value;
 }
 
+void read_notation(const YamlField& field, Goal& goal) {
+  const std::string text = field.is_scalar() ? field.text("maximize or minimize") : "";
+  goal = text == "max" ? Goal::maximize : text == "min" ? Goal::minimize : read_word<Goal>(field);
+}
+
+// What to write instead of the words that other tools have for the keys of a mapping.
+template <typename T>
+const KeyAdvice kAdviceOn = {};
+template <>
+const KeyAdvice kAdviceOn<Metric> = {{"direction", "write 'goal', for example goal: minimize"},
+                                     {"mode", "write 'goal', for example goal: minimize"}};
+
 template <typename T>
 constexpr bool kOptional = false;
 template <typename T>
@@ -327,10 +339,12 @@ void read_field(const YamlField& yaml, const Field& field, T& value) {
   } else if constexpr (Listed<T, MappingReader>) {
     const std::vector<std::string> keys = keys_of(value).keys;
     const std::string what = fmt::format("a mapping with {}", fmt::join(keys, ", "));
-    const YamlMapping mapping(yaml, field.what.empty() ? what : std::string(field.what), keys);
+    const YamlMapping mapping(yaml, field.what.empty() ? what : std::string(field.what));
     Mistakes mistakes(yaml.source());
+    mistakes.of([&] { mapping.refuse_unknown(keys, kAdviceOn<T>); });
     MappingReader reader(mapping, Demand::all, mistakes);
     fields(reader, value);
+    mistakes.forgive_missing([&](const std::string& key) { return mapping.seems_misspelt(key, keys, kAdviceOn<T>); });
     mistakes.refuse();
   } else {
     throw LogicError(fmt::format("spec_file: {} has no notation", field.name));
@@ -363,8 +377,14 @@ StudySpec read_study(const YamlField& root, const std::optional<std::string>& na
       {"description", "write a comment"},
       {"direction", "write 'metric', for example metric: {name: loss, goal: minimize}"},
       {"objective", "write 'metric', for example metric: {name: loss, goal: minimize}"},
+      {"mode", "write 'metric', for example metric: {name: loss, goal: minimize}"},
       {"search_space", "write 'parameters'"},
-      {"n_trials", "write 'budget', for example budget: 500 epochs"}};
+      {"n_trials", "write 'budget', for example budget: 500 epochs"},
+      {"num_samples", "write 'budget', for example budget: 500 epochs"},
+      {"timeout", "write 'budget', for example budget: 30m"},
+      {"max_epochs", "write 'epochs', for example epochs: 50"},
+      {"max_resource", "write 'epochs', for example epochs: 50"},
+      {"n_jobs", "write 'workers'"}};
   StudySpec spec;
   spec.name = stem(root.source().file);
   const std::vector<std::string> known = keys_of(spec).keys;
