@@ -52,6 +52,13 @@ test-web: deps ## test the dashboard in Debian's Chromium (needs npm for two tes
 	cmake --build --preset release -j $(JOBS) --target bapi
 	cd tests/web && npm ci --silent --no-audit --no-fund && node --test dashboard.spec.mjs
 
+.PHONY: bench-web
+bench-web: deps ## measure the dashboard with 10,000 trials of 100 epochs against its targets (on an idle machine)
+	@tools/install-deps web
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target bapi
+	cd tests/web && npm ci --silent --no-audit --no-fund && node bench.mjs
+
 .PHONY: fuzz
 fuzz: ## fuzz every reader of outside bytes for SECONDS (60) each (needs clang)
 	@tools/install-deps fuzz
