@@ -59,6 +59,13 @@ test-cluster: deps ## test bapi submit on a Slurm of one node that the test star
 	cmake --build --preset release -j $(JOBS) --target bapi
 	BAPI_REQUIRE_CLUSTER_TESTS=1 tests/cluster/slurm_test.py --bapi build/release/bapi
 
+.PHONY: bench-web
+bench-web: deps ## measure the dashboard with 10,000 trials of 100 epochs against its targets (on an idle machine)
+	@tools/install-deps web
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target bapi
+	cd tests/web && npm ci --silent --no-audit --no-fund && node bench.mjs
+
 .PHONY: fuzz
 fuzz: ## fuzz every reader of outside bytes for SECONDS (60) each (needs clang)
 	@tools/install-deps fuzz

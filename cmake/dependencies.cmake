@@ -15,7 +15,7 @@ else()
   # so that a static program has none.
   find_path(LIBPQ_INCLUDE_DIR libpq-fe.h PATH_SUFFIXES postgresql)
   find_library(LIBPQ_LIBRARY pq)
-  if(LIBPQ_INCLUDE_DIR AND LIBPQ_LIBRARY)
+  if(BAPI_POSTGRES AND LIBPQ_INCLUDE_DIR AND LIBPQ_LIBRARY)
     set(LIBPQ_FOUND TRUE)
   endif()
 
