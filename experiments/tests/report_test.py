@@ -15,6 +15,7 @@ import xml.etree.ElementTree
 REPORT = pathlib.Path(__file__).resolve().parents[1] / "report"
 sys.path.insert(0, str(REPORT))
 
+from cost_growth import Growth, flatten, read  # noqa: E402
 from rank_tests import chi_squared_tail, critical_difference, friedman, jackknife  # noqa: E402
 from replay import Replay, Run, ranks_of  # noqa: E402
 from statements import EIGHT, Finding  # noqa: E402
@@ -94,6 +95,33 @@ class Replays(unittest.TestCase):
             write_comparison(directory, lambda policy, table, seed: 0.3)
             table = Replay(directory / "runs.log", directory / "INDEX.csv").tables["logreg-mnist"]
             self.assertAlmostEqual(table.value(0.3), 0.25 + 0.15)
+
+
+class CostGrowth(unittest.TestCase):
+    """On trials whose values grow by their number in every epoch, at a cost of 2 + the value."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.table = pathlib.Path(scratch.name) / "table.csv"
+        rows = [f"{trial},{epoch},{trial * epoch},{2 + trial * epoch}\n" for trial in range(20) for epoch in range(1, 51)]
+        self.table.write_text("# metric: {name: score, goal: maximize}\nlr,epoch,score,cost\n" + "".join(rows))
+
+    def test_a_line_in_the_value_forecasts_what_a_constant_rate_underestimates(self):
+        growth = Growth(self.table)
+        self.assertAlmostEqual(growth.explained, 1.0)
+        for curve in growth.curves:
+            self.assertAlmostEqual(growth.by_value(curve), 1.0)
+        self.assertEqual([curve[-1][0] for curve in growth.best_tenth], [19 * 50, 18 * 50])
+        self.assertGreater(growth.median(growth.by_mean, growth.best_tenth), 3.0)
+
+    def test_flattened_trials_cost_the_same_at_a_constant_rate(self):
+        flat = self.table.with_name("flat.csv")
+        flatten(self.table, flat)
+        for before, after in zip(Growth(self.table).curves, Growth(flat).curves):
+            self.assertAlmostEqual(sum(c for _, c in before), sum(c for _, c in after))
+            self.assertEqual(len({c for _, c in after}), 1)
+        self.assertEqual(read(flat)[:2], read(self.table)[:2])
 
 
 class Page(unittest.TestCase):
