@@ -3,7 +3,9 @@
 import json
 import os
 import pathlib
+import shutil
 import stat
+import tempfile
 import unittest
 
 from harness import BAPI, EndToEnd
@@ -12,19 +14,24 @@ from private_database import PrivateDatabase, missing
 
 @unittest.skipIf(missing(), missing())
 class Database(EndToEnd):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.mkdtemp(prefix="bapi-e2e-")
+        cls.database = PrivateDatabase(os.path.abspath(BAPI), cls.place)
+        cls.call = cls.database.bapi
+        cls.url = cls.database.url
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.database.stop()
+        shutil.rmtree(cls.place, ignore_errors=True)
+
     def setUp(self):
         super().setUp()
-        self.database = PrivateDatabase(os.path.abspath(BAPI), self.dir)
-        self.call = self.database.bapi
         started = self.database.started
         if "built without PostgreSQL" in started.stderr:
             self.skipTest(started.stderr)
         self.assertEqual(started.returncode, 0, started.stderr)
-        self.url = self.database.url
-
-    def tearDown(self):
-        self.database.stop()
-        super().tearDown()
 
     def test_every_command_reads_a_study_in_a_database(self):
         there = self.database.copy_study()
@@ -86,7 +93,7 @@ class Database(EndToEnd):
         again = self.call("database", "start", self.database.directory)
         self.assertEqual(again.stdout.strip(), self.url, again.stderr)
         self.database.sql("SELECT * FROM kept")
-        self.assertEqual(self.call("database", "stop", os.path.join(self.dir, "nothing")).returncode, 2)
+        self.assertEqual(self.call("database", "stop", os.path.join(self.place, "nothing")).returncode, 2)
 
 
 if __name__ == "__main__":

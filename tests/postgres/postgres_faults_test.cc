@@ -173,6 +173,24 @@ TEST_F(PostgresFaults, AReadOnlyDatabaseMayPassAndNothingIsWritten) {
   EXPECT_TRUE(store.append(0, facts, 1.75e9, Durability::process));
 }
 
+TEST_F(PostgresFaults, AFullDatabaseMayPassAndNothingIsWritten) {
+  connect()->execute(
+      "CREATE FUNCTION bapi.fail() RETURNS trigger LANGUAGE plpgsql AS "
+      "$$ BEGIN RAISE EXCEPTION 'no space left on device' USING ERRCODE = 'disk_full'; END $$;"
+      "CREATE TRIGGER fail BEFORE INSERT ON bapi.event EXECUTE FUNCTION bapi.fail()");
+  PostgresStore store = PostgresStore::open(connect(), "small");
+  const std::vector<Event> facts{measured(0, 1)};
+  try {
+    store.append(0, facts, 1.75e9, Durability::process);
+    FAIL() << "it was written";
+  } catch (const Shortage& shortage) {
+    EXPECT_NE(std::string(shortage.what()).find("free some space"), std::string::npos) << shortage.what();
+  }
+  EXPECT_EQ(events(), 0u);
+  connect()->execute("DROP TRIGGER fail ON bapi.event");
+  EXPECT_TRUE(store.append(0, facts, 1.75e9, Durability::process));
+}
+
 TEST_F(PostgresFaults, AnAppendByAnotherInTheSameTermIsNotTakenForOnesOwn) {
   TcpProxy proxy(PostgresServer::instance().port());
   PostgresStore store = PostgresStore::open(std::make_shared<PostgresConnection>(by_way_of(proxy)), "small");

@@ -40,7 +40,7 @@ TEST_F(MailboxTest, ANameIsNeverAPath) {
 TEST_F(MailboxTest, ReadsNoLinkAndNothingTooLarge) {
   box_.put("1", std::string(100, 'x'));
   box_.put("2", std::string(101, 'x'));
-  std::filesystem::create_symlink("/etc/passwd", box_.folder() / "3.json");
+  std::filesystem::create_symlink("/etc/passwd", scratch_.path() / "letters" / "3.json");
   EXPECT_TRUE(box_.read("1").has_value());
   EXPECT_EQ(box_.read("2"), std::nullopt);
   EXPECT_EQ(box_.read("3"), std::nullopt);

@@ -15,6 +15,7 @@
 #include "bapi/base/error.h"
 #include "bapi/base/rng.h"
 #include "bapi/store/sqlite_connection.h"
+#include "bapi/store/study_lock.h"
 #include "tests/store/sample_study.h"
 #include "tests/support/temp_dir.h"
 
