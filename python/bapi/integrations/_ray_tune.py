@@ -231,12 +231,16 @@ class Planner:
         """Takes the next segment, unless one is to be started already."""
         if self._fresh or self._wanted or self._over():
             return
-        study = self._open()
-        segment = study.ask()
-        if segment is None:
-            return
-        study._core.wait_for_place(segment.number)
-        self._waiting.add(segment.number)
+        segment = self._open().ask()
+        if segment is not None:
+            self._wait_for_place(segment.number)
+            self._have_it_trained(segment)
+
+    def _wait_for_place(self, number: int) -> None:
+        self._open()._core.wait_for_place(number)
+        self._waiting.add(number)
+
+    def _have_it_trained(self, segment: Segment) -> None:
         trial = self._trials.get(segment.number)
         if trial is None or trial.status in (Trial.TERMINATED, Trial.ERROR):
             self._fresh.append(segment)  # new, or Ray has lost it: then it begins anew, and pays for that
@@ -347,10 +351,11 @@ class Planner:
         study.put_back(number, _failure(trial))
         self._waiting.discard(number)
         segment = None if study.finished else study.ask()
-        if segment is not None:
-            assert segment.number == number
-            study._core.wait_for_place(number)
-            self._waiting.add(number)
+        if segment is None:
+            return
+        self._wait_for_place(segment.number)
+        if segment.number != number:  # the user has stopped it meanwhile
+            self._have_it_trained(segment)
 
     def _remove(self, trial: Trial) -> None:
         number = self._number(trial)
