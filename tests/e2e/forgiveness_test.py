@@ -192,10 +192,12 @@ class BeforeTheFirstReport(Forgiving):
     def test_an_import_error_stops_the_study_and_a_corrected_program_continues(self):
         self.write("train.py", "import no_such_module\n")
         result = self.bapi("run", self.file(), code=1)
-        self.assertIn("ModuleNotFoundError: No module named 'no_such_module'", result.stderr)
+        self.assertEqual(result.stderr.count("ModuleNotFoundError: No module named 'no_such_module'"), 1, result.stderr)
         self.assertIn("no trial is marked as failed", result.stderr)
         self.assert_untouched()
-        self.assertIn("failed before any trial had reported", self.bapi("status", "s").stdout)
+        status = self.bapi("status", "s").stdout
+        self.assertRegex(status, r"failed before any trial had reported an epoch: exit code 1 before its first epoch\n")
+        self.assertRegex(status, r"\n +fix the program, then: bapi resume s\.bapi")
         config = self.json("trials", "s")[0]["config"]
         self.bapi("run", "study.yaml", code=1)  # not corrected
         self.assert_untouched()

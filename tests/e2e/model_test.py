@@ -110,6 +110,8 @@ class BestModel(EndToEnd):
         for key in ("seed", "trial_seed", "parameters", "command"):
             self.assertIn(key, card)
         self.assertIn("epoch 7", (out / "card.md").read_text())
+        self.assertRegex((out / "card.md").read_text(), r"\| cost \| \d+ epochs; the whole study 36 epochs \|")
+        self.assertNotIn("note", self.bapi("best", "s").stdout)
         self.assertIn("not empty", self.bapi("best", "s", "--copy", "out/model-7", code=2).stderr)
         os.mkdir(self.path("empty"))
         self.bapi("best", "s", "--copy", "empty")
@@ -174,6 +176,9 @@ class BestModel(EndToEnd):
         self.assertEqual(self.files_of_trials(), {"checkpoint": [best["trial"]], "best": [best["trial"]]})
         self.bapi("clean", "s", "--keep", "1", "--no-final")
         self.assertEqual(self.files_of_trials(), {"checkpoint": [], "best": [best["trial"]]})
+        shown = self.bapi("show", "s", str(best["trial"])).stdout
+        self.assertNotRegex(shown, r"\ncheckpoint ")
+        self.assertRegex(shown, rf"\nbest model s\.bapi/.*/checkpoint/ \(epoch {best['checkpoint_epoch']}\)")
         self.check_best()
         self.assertIn("nothing to remove", self.bapi("clean", "s", "--keep", "1").stdout)
         self.assertIn("at least 1", self.bapi("clean", "s", "--keep", "0", code=2).stderr)

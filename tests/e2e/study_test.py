@@ -351,7 +351,7 @@ class Doctor(EndToEnd):
         for command in ["exit 3", "exit 0"]:
             result = self.bapi("doctor", "--budget", "1m", "--epochs", "3", "--metric", "accuracy",
                                "--", "sh", "-c", f"echo no such file; {command}", "x", "--lr~log(1e-4,1)", code=1)  # fmt: skip
-            self.assertIn("no such file", result.stdout)
+            self.assertEqual(result.stdout.count("no such file\n"), 1, result.stdout)
             self.assertIn("BAPI_REPORT", result.stdout)
 
     def test_does_not_wait_for_ever(self):
