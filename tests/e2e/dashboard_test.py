@@ -76,6 +76,33 @@ class Rules(Dashboard):
         self.assertIn("--read-only", self.bapi("dashboard", "--no-token", code=2).stderr)
         self.bapi("dashboard", "--no-token", "--read-only", "--host", "0.0.0.0", code=2)
 
+    def test_who_opens_it_to_others_is_warned_and_still_needs_the_token(self):
+        address = self.serve("--host", "0.0.0.0")
+        self.assertIn("#token=", address)
+        self.assertIn("not encrypted", self.server.stderr.readline())
+        self.assertEqual(self.ask("/api/v1/studies", token=False)[0], 401)
+        self.assertEqual(self.ask("/api/v1/studies")[0], 200)
+
+    def test_looking_changes_nothing(self):
+        before = self.bapi("export", "mlp", "-f", "json").stdout
+        files = sorted(os.listdir(self.path("mlp.bapi")))
+        self.serve()
+        for path in ("", "/trials", "/trials/0", "/trials/0/log", "/curves", "/decisions", "/burndown", "/incumbent",
+                     "/timeline", "/plan", "/what-if", "/forecast", "/calibration", "/certificate", "/requests"):
+            for method in ("GET", "HEAD"):
+                self.ask("/api/v1/studies/mlp" + path, method)
+        self.assertEqual(self.bapi("export", "mlp", "-f", "json").stdout, before)
+        shared = {"study.db-wal", "study.db-shm"}  # SQLite's, while somebody reads
+        self.assertEqual(sorted(set(os.listdir(self.path("mlp.bapi"))) - shared), sorted(set(files) - shared))
+
+    def test_who_sends_nothing_for_five_seconds_is_hung_up_on(self):
+        self.serve()
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
+            connection.sendall(b"GET /api/v1/studies HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+            while connection.recv(65536):  # an error, or nothing; ends when the server closes
+                pass
+        self.assertEqual(self.ask("/api/v1/studies")[0], 200)
+
     def test_data_need_the_token_of_this_start(self):
         first = self.serve()
         for path in ("studies", "studies/mlp", "stream?at=mlp:0", "studies/mlp/trials/0/log"):

@@ -398,9 +398,9 @@ export class Chart {
     if (!x) return;
     ctx.clearRect(0, 0, this.over.width, this.over.height);
     const points = this.spec.points || [];
-    const chosen = selected();
+    const chosen = selected(), marked = new Set([...pins(), chosen]);
     for (const p of points) {
-      if (p.key === undefined || (p.key !== chosen && !pins().includes(p.key))) continue;
+      if (p.key === undefined || !marked.has(p.key)) continue;
       ctx.strokeStyle = colour(p.key === chosen ? 'select' : 'ink');
       ctx.lineWidth = 2;
       ctx.beginPath();
