@@ -15,7 +15,7 @@ import xml.etree.ElementTree
 REPORT = pathlib.Path(__file__).resolve().parents[1] / "report"
 sys.path.insert(0, str(REPORT))
 
-from cost_growth import Growth, flatten, read  # noqa: E402
+from cost_growth import Growth, equalise, flatten, read  # noqa: E402
 from rank_tests import chi_squared_tail, critical_difference, friedman, jackknife  # noqa: E402
 from replay import Replay, Run, ranks_of  # noqa: E402
 from statements import EIGHT, Finding  # noqa: E402
@@ -122,6 +122,12 @@ class CostGrowth(unittest.TestCase):
             self.assertAlmostEqual(sum(c for _, c in before), sum(c for _, c in after))
             self.assertEqual(len({c for _, c in after}), 1)
         self.assertEqual(read(flat)[:2], read(self.table)[:2])
+
+    def test_equalised_epochs_cost_their_mean_over_all_trials(self):
+        equal = self.table.with_name("equal.csv")
+        equalise(self.table, equal)
+        costs = [float(row[-1]) for trial in read(self.table)[2] for row in trial]
+        self.assertEqual({float(row[-1]) for trial in read(equal)[2] for row in trial}, {statistics.fmean(costs)})
 
 
 class Page(unittest.TestCase):
