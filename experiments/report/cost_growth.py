@@ -3,11 +3,12 @@
 
   experiments/report/cost_growth.py TABLE.csv...          a line of Markdown for each
   experiments/report/cost_growth.py --flatten TABLE.csv OUT.csv
+  experiments/report/cost_growth.py --equal TABLE.csv OUT.csv
 
 Ratios are true cost of the epochs after the first 20 to a forecast made there: with the mean cost of the epochs so far,
 and with a cost per epoch that is a line in the value, scaled to the epochs so far and applied to the values that the
 trial did reach later: what the best forecast of values would give. --flatten writes a table in which every epoch of a
-trial costs their mean, so that a constant rate is right.
+trial costs their mean, so that a constant rate is right; --equal one in which every epoch of all trials does.
 """
 
 import csv
@@ -68,20 +69,34 @@ class Growth:
         return "| " + " | ".join(cells) + " |"
 
 
-def flatten(table, out):
+def mean_cost(rows):
+    return statistics.fmean(float(row[-1]) for row in rows)
+
+
+def rewrite(table, out, cost_of):
+    """The table with another cost of an epoch: cost_of(rows of its trial)."""
     header, names, trials = read(table)
     with open(out, "w", newline="") as file:
         file.writelines(line + "\n" for line in header)
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(names)
         for trial in trials:
-            mean = statistics.fmean(float(row[-1]) for row in trial)
-            writer.writerows([*row[:-1], f"{mean:.6g}"] for row in trial)
+            cost = f"{cost_of(trial):.6g}"
+            writer.writerows([*row[:-1], cost] for row in trial)
+
+
+def flatten(table, out):
+    rewrite(table, out, mean_cost)
+
+
+def equalise(table, out):
+    mean = mean_cost([row for trial in read(table)[2] for row in trial])
+    rewrite(table, out, lambda trial: mean)
 
 
 def main(arguments):
-    if arguments[:1] == ["--flatten"]:
-        flatten(*arguments[1:])
+    if arguments[:1] in (["--flatten"], ["--equal"]):
+        (flatten if arguments[0] == "--flatten" else equalise)(*arguments[1:])
         return
     for path in arguments:
         print(Growth(path).row(f"`{pathlib.Path(path).stem}`"))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draws the learning curves of a recorded table: curves.py TABLE.csv FIGURE.svg [COUNT]
 
-The first COUNT configurations (40) in the order in which they were recorded, which is random. The five that end best
-stand out.
+The first COUNT configurations (40) in the order in which they were recorded, which is random. Those that end best, one
+in eight, stand out.
 """
 
 import csv
@@ -12,7 +12,7 @@ import sys
 from panels import ticks
 
 WIDTH, HEIGHT, LEFT, TOP = 520, 260, 60, 34
-BEST = 5
+BEST_SHARE = 1 / 8
 
 
 def read_curves(path):
@@ -36,6 +36,7 @@ def draw(metric, goal, curves):
     low, high = min(values), max(values)
     low, high = low - 0.03 * (high - low), high + 0.03 * (high - low)
     epochs = max(len(curve) for curve in curves)
+    best = max(1, round(BEST_SHARE * len(curves)))
 
     def x(epoch):
         return LEFT + WIDTH * epoch / epochs
@@ -46,7 +47,7 @@ def draw(metric, goal, curves):
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 20} {TOP + HEIGHT + 42}" '
              f'width="{LEFT + WIDTH + 20}" height="{TOP + HEIGHT + 42}" font-family="sans-serif" font-size="12">',
              '<rect width="100%" height="100%" fill="white"/>',
-             f'<text x="{LEFT}" y="20">{metric} of {len(curves)} random configurations; the best {BEST} in colour</text>']
+             f'<text x="{LEFT}" y="20">{metric} of {len(curves)} random configurations; the best {best} in red</text>']
     for tick in ticks(low, high):
         lines.append(f'<path d="M{LEFT} {y(tick):.1f}h{WIDTH}" stroke="#ddd"/>'
                      f'<text x="{LEFT - 6}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:.4g}</text>')
@@ -55,7 +56,7 @@ def draw(metric, goal, curves):
     lines.append(f'<text x="{LEFT + WIDTH}" y="{TOP + HEIGHT + 34}" text-anchor="end">epoch</text>')
     lines.append(f'<rect x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="#888"/>')
     for rank, curve in reversed(list(enumerate(sorted(curves, key=lambda c: c[-1], reverse=goal == "maximize")))):
-        style = 'stroke="#D55E00" stroke-width="1.8"' if rank < BEST else 'stroke="#0072B2" stroke-opacity="0.35"'
+        style = 'stroke="#D55E00" stroke-width="1.8"' if rank < best else 'stroke="#0072B2" stroke-opacity="0.35"'
         points = "L".join(f"{x(epoch):.1f} {y(value):.1f}" for epoch, value in enumerate(curve, 1))
         lines.append(f'<path d="M{points}" fill="none" {style}/>')
     return "\n".join([*lines, "</svg>", ""])

@@ -7,6 +7,15 @@ import math
 NEMENYI = (1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164)
 
 
+# Student's t, two-sided 5 %, for 1, 2, ... degrees of freedom.
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+
+
+def t_quantile(degrees):
+    """What an estimate in standard errors must exceed to be significant at 5 %; to 0.01 beyond the table."""
+    return STUDENT[degrees - 1] if degrees <= len(STUDENT) else 1.96 + 2.5 / degrees
+
+
 def chi_squared_tail(x, degrees):
     """Probability of a larger value: 1 - P(degrees / 2, x / 2), by the series of the lower incomplete gamma function."""
     a, half = degrees / 2, x / 2

@@ -15,10 +15,10 @@ import xml.etree.ElementTree
 REPORT = pathlib.Path(__file__).resolve().parents[1] / "report"
 sys.path.insert(0, str(REPORT))
 
-from cost_growth import Growth, flatten, read  # noqa: E402
-from rank_tests import chi_squared_tail, critical_difference, friedman, jackknife  # noqa: E402
+from cost_growth import Growth, equalise, flatten, read  # noqa: E402
+from rank_tests import chi_squared_tail, critical_difference, friedman, jackknife, t_quantile  # noqa: E402
 from replay import Replay, Run, ranks_of  # noqa: E402
-from statements import EIGHT, Finding  # noqa: E402
+from statements import EIGHT, Finding, Statements  # noqa: E402
 
 TABLES = ("logreg-mnist", "mlp-olivetti", "a2c-reacher-0", "a2c-reacher-1", "ddqn-cartpole-0")
 POLICIES = EIGHT + ("bapi-8", "bapi-4-l", "bapi-4-nm", "bapi", "asha", "top-k", "one-epoch", "glasses", "random")
@@ -32,10 +32,10 @@ def run_record(policy, table, seed, budget, final):
                     "regret": 0.5 * final, "trajectory": [[0.1, final + 0.4], [0.6, final]]}}
 
 
-def write_comparison(directory, final):
+def write_comparison(directory, final, budgets=("5full", "20full")):
     """final(policy, table, seed) is the regret at the end."""
     records = [run_record(policy, table, seed, budget, final(policy, table, seed))
-               for policy in POLICIES for table in TABLES for seed in range(2) for budget in ("5full", "20full")]
+               for policy in POLICIES for table in TABLES for seed in range(2) for budget in budgets]
     (directory / "runs.log").write_text("".join(json.dumps(r) + "\n" for r in [{"bapi comparison": 1}, *records]))
     (directory / "INDEX.csv").write_text(INDEX_HEAD + "".join(f"{table}.csv,minimize,0.25,2\n" for table in TABLES))
 
@@ -66,9 +66,20 @@ class RankTests(unittest.TestCase):
 
 
 class Statement(unittest.TestCase):
-    def test_two_standard_errors_decide(self):
-        for estimate, verdict in ((2.1, "confirmed"), (1.9, "not confirmed"), (-1.9, "not confirmed"), (-2.1, "reversed")):
-            self.assertEqual(Finding("", "", estimate, 1.0, 5).verdict, verdict)
+    def test_students_t_decides(self):
+        for estimate, verdict in ((2.8, "confirmed"), (2.7, "not confirmed"), (-2.7, "not confirmed"), (-2.8, "reversed")):
+            self.assertEqual(Finding("", "", estimate, 1.0, 5).verdict, verdict)   # 2.776 for 4 degrees of freedom
+
+    def test_quantile_continues_the_table(self):
+        self.assertAlmostEqual(t_quantile(12), 2.179, delta=0.02)
+        self.assertAlmostEqual(t_quantile(29), 2.045, delta=0.02)
+
+    def test_one_budget_says_nothing_of_its_growth(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            directory = pathlib.Path(scratch)
+            write_comparison(directory, lambda policy, table, seed: 0.3, budgets=("5full",))
+            findings = Statements(Replay(directory / "runs.log", directory / "INDEX.csv")).findings()
+            self.assertEqual([f.verdict for f in findings if "ranks lost from 5full" in f.measure], ["no data"])
 
     def test_one_experiment_decides_nothing(self):
         self.assertEqual(Finding("", "", 5.0, 0.0, 1).verdict, "no data")
@@ -122,6 +133,12 @@ class CostGrowth(unittest.TestCase):
             self.assertAlmostEqual(sum(c for _, c in before), sum(c for _, c in after))
             self.assertEqual(len({c for _, c in after}), 1)
         self.assertEqual(read(flat)[:2], read(self.table)[:2])
+
+    def test_equalised_epochs_cost_their_mean_over_all_trials(self):
+        equal = self.table.with_name("equal.csv")
+        equalise(self.table, equal)
+        costs = [float(row[-1]) for trial in read(self.table)[2] for row in trial]
+        self.assertEqual({float(row[-1]) for trial in read(equal)[2] for row in trial}, {statistics.fmean(costs)})
 
 
 class Page(unittest.TestCase):
