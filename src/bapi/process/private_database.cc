@@ -52,16 +52,26 @@ void write_secret(const fs::path& file, const std::string& text) {
   write_all(secret, text, file);
 }
 
-int free_port() {
+bool is_free(int port) {
   const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const bool bound = probe && ::bind(probe.get(), reinterpret_cast<const sockaddr*>(&address), size) == 0 &&
-                     ::getsockname(probe.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  if (!bound) throw StoreError("there is no free port for a database server");
-  return ::ntohs(address.sin_port);
+  address.sin_port = ::htons(static_cast<std::uint16_t>(port));
+  return probe && ::bind(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+// Below the ports that the system gives to connections: one that is free now is free when the server starts.
+int free_port() {
+  constexpr std::uint32_t kFirst = 15432;
+  constexpr std::uint32_t kLast = 31999;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::uint32_t number = 0;
+    if (::getrandom(&number, sizeof number, 0) != sizeof number) break;
+    const int port = static_cast<int>(kFirst + number % (kLast - kFirst + 1));
+    if (is_free(port)) return port;
+  }
+  throw StoreError("there is no free port for a database server");
 }
 
 std::string last_lines(const fs::path& log) {
