@@ -5,7 +5,7 @@ import {cpSync, mkdirSync, readFileSync, renameSync, writeFileSync} from 'node:f
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {Place, browser, go, open, until} from './harness.mjs';
+import {Place, browser, go, lowPort, open, until} from './harness.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PAGES = ['', '/curves', '/trials', '/plan', '/budget', '/decisions', '/params', '/model', '/t/0'];
@@ -18,7 +18,7 @@ before(async () => {
   place.finished('done');
   place.finished('broken', {fail: 0.5, policy: 'hyperband'});
   place.study('fresh', {delay: 60, budget: '600s'});
-  server = await place.serve('--port', '0');
+  server = await place.serve('--port', String(await lowPort()));
 });
 
 after(async () => {
@@ -189,7 +189,7 @@ test('a study is followed live, its death noticed, and nothing missed when the s
   place.study('live', {delay: 0.15, budget: '600s'});
   const run = place.start('run', 'live.yaml', '-q');
   const page = await open(chrome, server.address);
-  await page.getByRole('link', {name: 'live', exact: true}).waitFor({timeout: 30000});
+  await page.getByRole('link', {name: 'live', exact: true}).waitFor({timeout: 90000});
   await go(page, server, '/s/live');
   await page.waitForSelector('#best-value', {timeout: 60000});
   const spent = () => number(page, 'spent-value');
@@ -225,7 +225,7 @@ test('note, budget and pause are asked for, and done by the controller', {timeou
   place.study('acted', {delay: 0.3, budget: '600s'});
   const run = place.start('run', 'acted.yaml', '-q');
   const page = await open(chrome, server.address);
-  await page.getByRole('link', {name: 'acted', exact: true}).waitFor({timeout: 30000});
+  await page.getByRole('link', {name: 'acted', exact: true}).waitFor({timeout: 90000});
   await go(page, server, '/s/acted');
   await page.waitForSelector('ul.running li', {timeout: 60000});
   await page.click('#actions');
@@ -302,7 +302,7 @@ test('every page has something to say in every state: new, failing, damaged, unr
   assert.equal(broke.status, 0, broke.stderr);
   renameSync(join(place.dir, 'copy'), join(place.dir, 'damaged.bapi'));
   const page = await open(chrome, server.address);
-  await page.getByRole('link', {name: 'fresh', exact: true}).waitFor({timeout: 30000});
+  await page.getByRole('link', {name: 'fresh', exact: true}).waitFor({timeout: 90000});
   const list = await until(async () => { const text = await page.locator('main').innerText(); return /bad/.test(text) && /study\.db/.test(text) && text; }, 'the unreadable study');
   assert.match(list, /unreadable/);
   for (const [study, expected] of [['fresh', /No report yet/], ['ruined', /failed in a row[\s\S]*End of the log/], ['damaged', /The log is damaged/]]) {

@@ -1,6 +1,7 @@
 // Studies, a server and a browser for the tests. BAPI names the program, CHROMIUM the browser.
 import {spawn, spawnSync} from 'node:child_process';
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -68,6 +69,15 @@ parameters:
       if (child.exitCode === null && child.signalCode === null) try { process.kill(-child.pid, 'SIGKILL'); } catch { /* gone */ }
     }
     rmSync(this.dir, {recursive: true, force: true});
+  }
+}
+
+// A free port below those that the system gives to connections: a server that comes back finds it free again.
+export async function lowPort() {
+  for (;;) {
+    const port = 20000 + Math.floor(10000 * Math.random());
+    const free = await new Promise((done) => { const probe = createServer().once('error', () => done(false)).listen(port, '127.0.0.1', () => probe.close(() => done(true))); });
+    if (free) return port;
   }
 }
 
