@@ -52,13 +52,6 @@ class AshaTest : public testing::Test {
   History history_;
 };
 
-TEST(AshaRungs, AreThePowersBelowTheLastEpochAndTheLastEpoch) {
-  EXPECT_EQ(asha_rungs(1, 27, 3), (std::vector<Epoch>{1, 3, 9, 27}));
-  EXPECT_EQ(asha_rungs(1, 100, 3), (std::vector<Epoch>{1, 3, 9, 27, 81, 100}));
-  EXPECT_EQ(asha_rungs(2, 50, 4), (std::vector<Epoch>{2, 8, 32, 50}));
-  EXPECT_EQ(asha_rungs(1, 1, 3), (std::vector<Epoch>{1}));
-}
-
 TEST_F(AshaTest, PromotesTheBestOfThreeAtOnce) {
   new_run(0.1);
   new_run(0.5);

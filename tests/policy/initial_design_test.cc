@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "bapi/policy/fresh.h"
 #include "bapi/tables/curve_table.h"
 #include "tests/support/tables.h"
@@ -126,6 +128,45 @@ TEST_F(InitialDesignTest, RunsOfOtherWorkersCountAtTheMeanCostOfTheirEpochsLeft)
 
 TEST_F(InitialDesignTest, TheFirstRunIsBegunWhateverItsShare) {
   EXPECT_TRUE((InitialDesign{.budget_share = 0.0}.unfinished(history_)));
+}
+
+// Nothing rises before epoch 7: three of four trials are trained on, and from then on new ones get as many epochs as it
+// takes.
+TEST_F(InitialDesignTest, TrialsGoOnWhileTheirValuesDoNotTellThemApart) {
+  const auto value = [](std::int64_t trial, Epoch t) {
+    const double noise = 0.01 * std::sin(2.4 * t + 1.7 * static_cast<double>(trial));
+    return 0.1 + noise + (t >= 7 ? 0.1 * static_cast<double>(trial) : 0.0);
+  };
+  const auto train = [&](TrialId id, Epoch from, Epoch until) {
+    for (Epoch t = from + 1; t <= until; ++t) report(id, t, 0.1, value(index(id), t));
+    history_.apply(SegmentDone{id});
+  };
+  const InitialDesign design{.runs = 4, .epochs = 0.25, .until_told_apart = true};
+  for (int run = 0; run < 4; ++run) {
+    const Start begun = std::get<Start>(design.next(history_));
+    EXPECT_EQ(begun.until, 5);
+    train(start(begun), 0, 5);
+  }
+  EXPECT_FALSE((InitialDesign{.runs = 4, .epochs = 0.25}.unfinished(history_)));
+  for (int further = 0; further < 3; ++further) {
+    ASSERT_TRUE(design.unfinished(history_));
+    const Resume decided = std::get<Resume>(design.next(history_));
+    EXPECT_EQ(decided.until, 10);
+    EXPECT_EQ(decided.why.rule, Rule::initial_design);
+    resume(decided);
+    train(decided.trial, 5, 10);
+  }
+  EXPECT_FALSE(design.unfinished(history_));
+  EXPECT_EQ(design.first_telling(history_), 7);
+  EXPECT_EQ((InitialDesign{.epochs = 0.25}.first_telling(history_)), 5);
+}
+
+TEST_F(InitialDesignTest, TrialsThatAreToldApartDoNotGoOn) {
+  const InitialDesign design{.runs = 2, .epochs = 0.25, .until_told_apart = true};
+  finish(std::get<Start>(design.next(history_)), 0.1, 0.5);
+  finish(std::get<Start>(design.next(history_)), 0.1, 0.6);
+  EXPECT_FALSE(design.unfinished(history_));
+  EXPECT_EQ(design.first_telling(history_), 5);
 }
 
 }  // namespace

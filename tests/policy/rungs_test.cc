@@ -2,8 +2,32 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
+#include "tests/support/tables.h"
+
 namespace bapi {
 namespace {
+
+using Course = std::function<double(Epoch)>;
+
+// A study whose trials have shown these courses for so many epochs.
+History study_with(const std::vector<Course>& courses, Epoch epochs) {
+  const CurveTable table = test::small_table(20, 40);
+  History history(study_of(table, 1e6, {}, 1, 1));
+  for (std::size_t i = 0; i < courses.size(); ++i) {
+    const TrialId id{static_cast<std::int64_t>(i)};
+    history.apply(TrialStarted{.trial = id, .config = table.configs[i], .until = epochs});
+    for (Epoch t = 1; t <= epochs; ++t) history.apply(Measured{id, {t, courses[i](t), 1.0}});
+    history.apply(SegmentDone{id});
+  }
+  return history;
+}
+
+// About 0.1, up and down by 0.01 as it comes.
+Course at_chance(int phase) {
+  return [phase](Epoch t) { return 0.1 + 0.01 * std::sin(2.4 * t + 1.7 * phase); };
+}
 
 Trial trial_with(const std::vector<double>& values, TrialState state) {
   Trial trial;
@@ -34,6 +58,31 @@ TEST(Rungs, GrowByTheirRatioFromTheFirstOnAndEndAtTheLastEpoch) {
   EXPECT_EQ(next_rung(4, 4, 2.0, 50), 8);
   EXPECT_EQ(next_rung(5, 4, 1.0, 50), 6) << "at least one more";
   EXPECT_EQ(next_rung(32, 4, 2.0, 50), 50);
+}
+
+TEST(Rungs, ValuesThatOnlyFluctuateTellNothing) {
+  EXPECT_FALSE(tells_apart(study_with({at_chance(0), at_chance(1), at_chance(2)}, 10), 10));
+  const Course constant = [](Epoch) { return -21.0; };
+  EXPECT_FALSE(tells_apart(study_with({constant, constant, constant}, 10), 10)) << "ties";
+  const Course falls = [](Epoch t) { return at_chance(0)(t) - 0.02 * t; };
+  EXPECT_FALSE(tells_apart(study_with({at_chance(0), at_chance(1), falls}, 10), 10)) << "what gets worse is not ahead";
+}
+
+TEST(Rungs, ALeadOrARiseTells) {
+  const Course ahead = [](Epoch t) { return at_chance(0)(t) + 0.1; };
+  EXPECT_TRUE(tells_apart(study_with({at_chance(1), at_chance(2), ahead}, 10), 10));
+  const Course rises = [](Epoch t) { return at_chance(0)(t) + 0.004 * t; };
+  EXPECT_TRUE(tells_apart(study_with({rises, rises, rises}, 10), 10)) << "although they are equal";
+  const Course late = [](Epoch t) { return at_chance(0)(t) + (t > 12 ? 0.3 : 0.0); };
+  const History history = study_with({at_chance(1), at_chance(2), late}, 20);
+  EXPECT_FALSE(tells_apart(history, 10));
+  EXPECT_TRUE(tells_apart(history, 20));
+}
+
+TEST(Rungs, WhereFluctuationCannotBeToldValuesCount) {
+  EXPECT_TRUE(tells_apart(study_with({at_chance(0), at_chance(1)}, 3), 3));
+  EXPECT_TRUE(tells_apart(study_with({at_chance(0)}, 10), 10));
+  EXPECT_TRUE(tells_apart(study_with({at_chance(0), at_chance(1)}, 10), 20)) << "nobody has got there";
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "bapi/acquisition/improvement.h"
 #include "bapi/acquisition/target.h"
@@ -10,6 +12,7 @@
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/model_decision.h"
 #include "bapi/policy/new_configs.h"
+#include "bapi/policy/race.h"
 #include "bapi/policy/rungs.h"
 
 namespace bapi {
@@ -121,6 +124,50 @@ void rank(std::vector<Prospect>& prospects, double target) {
   });
 }
 
+// The logarithm of the largest improvement on `best` that is expected of any, times the probability of success.
+double largest_hope(const std::vector<Prospect>& prospects, double best) {
+  double most = -std::numeric_limits<double>::infinity();
+  for (const Prospect& p : prospects) {
+    most = std::max(most, log_expected_improvement(p.mean, p.sd, best) + p.log_success);
+  }
+  return most;
+}
+
+// Below this the model says that the study is over: an improvement of a thousandth of a deviation of the values seen.
+// As long as there is budget it is likelier that the model is wrong.
+constexpr double kHopeless = -7.0;
+
+constexpr int kRaceEta = 3;
+
+// Epochs of a first look without the model: as few as the study allows, or as many as it takes to see anything.
+Epoch shortest_look(const InitialDesign& design, const History& history) {
+  const Epoch telling = design.first_telling(history);
+  return telling > design.first_rung(history.spec()) ? telling : history.spec().epochs.min;
+}
+
+// What the race trains next: what a model rules out can only be found by looking. Nothing if the rest of the budget
+// would not bring it to its last epoch.
+std::optional<Decision> raced(const Planning& planning, Epoch look, double hope) {
+  const Evidence& evidence = planning.evidence();
+  const History& history = evidence.history();
+  const Epoch last = history.spec().epochs.max;
+  Decision decision = race(history, race_rungs(look, last, kRaceEta), kRaceEta);
+  const Note note{.kind = NoteKind::other, .name = "log of the largest expected improvement", .value = hope};
+  const auto complete = [&](auto& next, const CurveAt& at) {
+    next.expected_cost = planning.cost_to(at, next.until);
+    next.why.notes.push_back(note);
+    return planning.cost_to(at, last) <= history.budget().remaining();
+  };
+  bool can_finish = false;
+  if (auto* start = std::get_if<Start>(&decision)) {
+    can_finish = complete(*start, new_candidate(history, start->config, 0).at());
+  } else if (auto* resume = std::get_if<Resume>(&decision)) {
+    can_finish = complete(*resume, evidence.at(history.trial(resume->trial)));
+  }
+  if (!can_finish) return std::nullopt;
+  return decision;
+}
+
 // What was known of the best prospect, and which one it was preferred to.
 Reason reasons_for_rung(const Planning& planning,
                         const Surrogate& curves,
@@ -190,11 +237,15 @@ Decision Bapi::train_to_next_rung(const Planning& planning, Rng& rng) const {
     }
   }
   if (prospects.empty()) return nothing_to_do(history, kNoEpochPayable);
+  if (const double hope = largest_hope(prospects, models.best); options_.race && hope < kHopeless) {
+    const Epoch look = shortest_look(options_.design, history);
+    if (std::optional<Decision> decision = raced(planning, look, hope)) return *std::move(decision);
+  }
   rank(prospects, target);
 
   const Prospect& best = prospects.front();
   const Candidate& chosen = candidates[best.candidate];
-  const Epoch first = options_.design.first_rung(history.spec());
+  const Epoch first = options_.design.first_telling(history);
   const Epoch until = std::min(next_rung(chosen.done, first, options_.rung_ratio, epochs.max), best.until);
   Reason why = reasons_for_rung(planning, *curves, candidates, prospects, target);
   return train(chosen, until, planning.cost_to(chosen.at(), until), std::move(why));

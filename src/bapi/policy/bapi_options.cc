@@ -89,6 +89,19 @@ void add_rungs(Table& table, OptionUse use) {
       "a paused trial continues from its last value (known) or from the model's estimate (noisy)"));
 }
 
+// Of Bapi alone, and younger than the studies that may have set options of the other loop.
+void add_safeguards(Table& table) {
+  table
+      .flag(
+          "late_starters",
+          [](BapiOptions & o) -> auto& { return o.design.until_told_apart; },
+          "train initial trials further while their values do not tell them apart")
+      .flag(
+          "race",
+          [](BapiOptions & o) -> auto& { return o.race; },
+          "race without the model while it expects no improvement");
+}
+
 void add_looks(Table& table, OptionUse use) {
   const auto add = [&](Table& with) {
     if (use == OptionUse::retired) with.retired();
@@ -200,6 +213,7 @@ const Table& table_of(BapiLoop loop) {
     Table table;
     const bool rungs = of == BapiLoop::rungs;
     add_rungs(table, rungs ? OptionUse::current : OptionUse::retired);
+    if (rungs) add_safeguards(table);
     add_looks(table, rungs ? OptionUse::retired : OptionUse::current);
     add_plan(table, rungs ? " in `bapi plan`" : "");
     add_design(table);

@@ -35,12 +35,13 @@ struct BapiOptions {
 
   PlanOptions plan = {};  // of PaperPlan, and of whoever asks for a plan
   ModelOptions model = {};
-  InitialDesign design{.epochs = 0.1, .budget_share = 0.25};
+  InitialDesign design{.epochs = 0.1, .budget_share = 0.25, .until_told_apart = true};
 
   // Bapi alone.
   double rung_ratio = 2.0;  // epochs of a rung over those of the one before
   BapiTarget target = BapiTarget::reachable;
   Reached reached = Reached::known;
+  bool race = false;  // by rank and without the model, while the model expects nothing of anything
 
   // PaperPlan alone.
   double p = 0.2;      // share of all epochs between two looks at a running trial

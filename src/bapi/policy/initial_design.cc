@@ -32,13 +32,19 @@ bool is_short_and_running(const Trial& trial, Epoch last) { return trial.segment
 
 bool has_value(const Trial& trial) { return std::isfinite(trial.curve.best()); }
 
+// Trials that are trained on from a rung that tells nothing: two curves may rise by chance, or late both.
+constexpr int kTrainedOn = 3;
+
+constexpr double kRungRatio = 2.0;
+
 }  // namespace
 
 std::ptrdiff_t InitialDesign::wanted(const StudySpec& spec) const { return runs.value_or(spec.space.unit_dim() + 1); }
 
 bool InitialDesign::unfinished(const History& history) const {
   if (history.trials().empty()) return true;
-  const bool more = std::ssize(history.trials()) < wanted(history.spec()) || wants_full_run(history);
+  const bool more =
+      std::ssize(history.trials()) < wanted(history.spec()) || wants_full_run(history) || to_go_on(history).has_value();
   return more && fits_its_share(history);
 }
 
@@ -68,9 +74,46 @@ Epoch InitialDesign::first_rung(const StudySpec& spec) const {
   return std::max(spec.epochs.min, share_of(epochs, spec.epochs.max));
 }
 
+Epoch InitialDesign::telling_rung(const History& history) const {
+  const Epoch last = history.spec().epochs.max;
+  const Epoch first = first_rung(history.spec());
+  Epoch rung = first;
+  while (until_told_apart && rung < last && !tells_apart(history, rung))
+    rung = next_rung(rung, first, kRungRatio, last);
+  return rung;
+}
+
+Epoch InitialDesign::first_telling(const History& history) const {
+  const Epoch first = first_rung(history.spec());
+  Epoch epoch = telling_rung(history);
+  while (epoch > first && tells_apart(history, epoch - 1)) --epoch;
+  return epoch;
+}
+
+std::optional<TrialId> InitialDesign::to_go_on(const History& history) const {
+  const Epoch rung = telling_rung(history);
+  if (rung == first_rung(history.spec())) return std::nullopt;
+  int there = 0;
+  const Trial* furthest = nullptr;
+  for (const Trial& trial : history.trials()) {
+    if (has_reached(trial, rung) || (trial.segment && trial.segment->until >= rung)) {
+      ++there;
+    } else if (trial.resumable() && (!furthest || trial.curve.last_epoch() > furthest->curve.last_epoch())) {
+      furthest = &trial;
+    }
+  }
+  if (there >= kTrainedOn || !furthest) return std::nullopt;
+  return furthest->id;
+}
+
 Decision InitialDesign::next(const History& history) const {
   const bool all_begun = std::ssize(history.trials()) >= wanted(history.spec());
-  return all_begun && wants_full_run(history) ? full_run(history) : further_run(history);
+  if (!all_begun) return further_run(history);
+  if (const std::optional<TrialId> trial = to_go_on(history)) {
+    return Resume{
+        .trial = *trial, .until = telling_rung(history), .expected_cost = 0.0, .why = {.rule = Rule::initial_design}};
+  }
+  return wants_full_run(history) ? full_run(history) : further_run(history);
 }
 
 Decision InitialDesign::further_run(const History& history) const {

@@ -2,8 +2,58 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <vector>
+
+#include "bapi/gp/response.h"
 
 namespace bapi {
+namespace {
+
+// The value of this rank, from 0 for the smallest.
+double ranked(std::vector<double> values, std::ptrdiff_t rank) {
+  std::nth_element(values.begin(), values.begin() + rank, values.end());
+  return values[static_cast<std::size_t>(rank)];
+}
+
+Vector values_up_to(const Trial& trial, Epoch epoch) {
+  const std::span<const Measurement> points = trial.curve.up_to(epoch);
+  Vector values(std::ssize(points));
+  for (std::size_t i = 0; i < points.size(); ++i) values[static_cast<Eigen::Index>(i)] = points[i].value;
+  return values;
+}
+
+// Deviation of a value about the course of its curve, of the median curve; of the wilder of two, because a few values
+// of one curve easily look too calm.
+std::optional<double> typical_deviation(const std::vector<Vector>& curves) {
+  std::vector<double> variances;
+  for (const Vector& curve : curves) {
+    if (const std::optional<double> variance = fluctuation(curve)) variances.push_back(*variance);
+  }
+  if (variances.empty()) return std::nullopt;
+  const std::ptrdiff_t upper_median = std::ssize(variances) / 2;
+  return std::sqrt(ranked(std::move(variances), upper_median));
+}
+
+// The largest of n values is expected sqrt(2 log n) deviations above the median by chance alone.
+bool has_leader(const std::vector<Vector>& curves, double deviation) {
+  std::vector<double> last;
+  for (const Vector& curve : curves) last.push_back(curve[curve.size() - 1]);
+  const double chance = 1.5 + std::sqrt(2.0 * std::log(static_cast<double>(last.size())));
+  const double best = *std::max_element(last.begin(), last.end());
+  const std::ptrdiff_t lower_median = (std::ssize(last) - 1) / 2;
+  return best - ranked(std::move(last), lower_median) > chance * deviation;
+}
+
+// The mean of the later half is above that of the earlier half by more than three of its errors.
+bool has_risen(const Vector& curve, double deviation) {
+  const Eigen::Index half = curve.size() / 2;
+  if (half == 0) return false;
+  const double rise = curve.tail(half).mean() - curve.head(half).mean();
+  return rise > 3.0 * deviation * std::sqrt(2.0 / static_cast<double>(half));
+}
+
+}  // namespace
 
 bool has_reached(const Trial& trial, Epoch epoch) {
   return trial.curve.last_epoch() >= epoch || trial.state == TrialState::completed;
@@ -18,6 +68,17 @@ Epoch share_of(double share, Epoch max_epoch) {
 Epoch next_rung(Epoch done, Epoch first, double ratio, Epoch max_epoch) {
   if (done < first) return first;
   return std::min(max_epoch, std::max(done + 1, static_cast<Epoch>(std::llround(ratio * done))));
+}
+
+bool tells_apart(const History& history, Epoch epoch) {
+  std::vector<Vector> curves;
+  for (const Trial& trial : history.trials()) {
+    if (!trial.curve.empty() && trial.curve.last_epoch() >= epoch) curves.push_back(values_up_to(trial, epoch));
+  }
+  if (curves.size() < 2) return true;
+  const std::optional<double> deviation = typical_deviation(curves);
+  if (!deviation || has_leader(curves, *deviation)) return true;
+  return std::any_of(curves.begin(), curves.end(), [&](const Vector& curve) { return has_risen(curve, *deviation); });
 }
 
 Decision nothing_to_do(const History& history, std::string reason) {

@@ -28,6 +28,12 @@ Epoch share_of(double share, Epoch max_epoch);
 // max_epoch.
 Epoch next_rung(Epoch done, Epoch first, double ratio, Epoch max_epoch);
 
+// Whether the values up to `epoch` of the trials that have reached it say which of them are better: the best is ahead
+// of the median by more than values fluctuate, or a curve has risen by more than that. If not, nothing has begun to
+// learn yet, and ranks are luck. True of fewer than two trials, and of curves of fewer than four values, whose
+// fluctuation cannot be told.
+bool tells_apart(const History& history, Epoch epoch);
+
 // Wait while something runs, otherwise Finish with the reason.
 Decision nothing_to_do(const History& history, std::string reason);
 
