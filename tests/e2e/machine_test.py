@@ -76,7 +76,7 @@ done
 
 class FullMachine(Reliability):
     def run_limited(self, limit, *prefix):
-        self.reliable_study(budget="2s", workers=4)
+        self.reliable_study(budget="8s", workers=4)
         limited = [*prefix, "bash", "-c", f'ulimit {limit}; exec "$0" run s.yaml', self.bapi_copy()]
         result = subprocess.run(
             limited, cwd=self.dir, capture_output=True, text=True, timeout=PATIENCE, env=self.environment()
@@ -84,7 +84,7 @@ class FullMachine(Reliability):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("trying again", result.stderr)
         self.assertEqual(self.json("status", "s")["trials"]["failed"], 0)
-        self.assertLess(self.spent(), 2 + self.latency(4))
+        self.assertLess(self.spent(), 8 + self.latency(4))
         return result.stderr
 
     def test_too_few_open_files_fail_no_trial(self):
