@@ -65,10 +65,10 @@ def tune(
     max_epochs: the length of a full training.
     goal: "maximize" (the default) or "minimize" what is reported; "max" and "min" will do. `direction` is another name
         for it.
-    metric: what the reported value is called; or, for noisy trainings, a dict as in a study file:
-        {"name": "accuracy", "smooth": 3} counts the mean of the last three reports, {"of": "last"} counts a trial by its
-        last epoch instead of its best. `repeat=3` trains the finalists three times, with other seeds: `study.best` is
-        then by mean.
+    metric: what the reported value is called; or a dict as in a study file: {"name": "accuracy", "bounds": [0, 1]} says
+        between which values it can be (None: an open end). For noisy trainings {"smooth": 3} counts the mean of the
+        last three reports, {"of": "last"} counts a trial by its last epoch instead of its best. `repeat=3` trains the
+        finalists three times, with other seeds: `study.best` is then by mean.
     storage: the directory of the study, "NAME.bapi"; the same call continues a study that exists, and with another
         budget to that total. Without, the study is kept in memory.
     workers: trials at a time; by default one, or as many as `gpus` has places. One trains in this process; more in processes of their own, started by "spawn": `train`

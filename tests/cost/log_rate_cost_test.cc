@@ -46,6 +46,36 @@ TEST(StartUpCost, NeedsThreeCurvesWithTwoRows) {
   EXPECT_EQ(start_up_cost(single), 0.0);
 }
 
+// Two configurations of ten epochs, of which the later ones cost e^drift times as much as the earlier ones.
+CostData drifting(double drift) {
+  CostData data{.x = Matrix(6, 1), .epochs = {}, .costs = Vector(6), .groups = {}};
+  for (int i = 0; i < 2; ++i) {
+    const double rate = 1.0 + i;
+    const double later = rate * std::exp(drift);
+    const std::vector<double> costs = {rate, 5.0 * rate, 5.0 * rate + 5.0 * later};
+    const std::vector<Epoch> epochs = {1, 5, 10};
+    for (int k = 0; k < 3; ++k) {
+      data.x(3 * i + k, 0) = i;
+      data.costs(3 * i + k) = costs[static_cast<std::size_t>(k)];
+      data.epochs.push_back(epochs[static_cast<std::size_t>(k)]);
+      data.groups.push_back(i);
+    }
+  }
+  return data;
+}
+
+TEST(RateDrift, GrowsWithWhatRatesDoFromOneHalfToTheNext) {
+  EXPECT_GT(rate_drift(drifting(0.0), 0.0), 0.0) << "two quiet trials promise nothing";
+  EXPECT_GT(rate_drift(drifting(0.5), 0.0), rate_drift(drifting(0.2), 0.0));
+  EXPECT_NEAR(rate_drift(drifting(0.5), 0.0), rate_drift(drifting(-0.5), 0.0), 1e-12);
+}
+
+TEST(RateDrift, IsNothingWhereCostsAreTheSameEverywhere) {
+  CostData data = drifting(0.0);
+  for (Eigen::Index i = 0; i < data.costs.size(); ++i) data.costs(i) = 2.5 * data.epochs[static_cast<std::size_t>(i)];
+  EXPECT_EQ(rate_drift(data, 0.0), 0.0);
+}
+
 TEST(LastRates, TakeTheLastEpochOfEachConfiguration) {
   Rng rng(4);
   const LogRateCost::Rates rates = last_rates(pairs(3, 0.0, 0.0, rng), 0.0);

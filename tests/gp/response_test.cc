@@ -155,6 +155,58 @@ TEST(Fluctuation, LooksAtTheLaterHalfOnly) {
   EXPECT_NEAR(fluctuation(vector({9.0, -9.0, 5.0, 1.0, 1.0, 1.0, 1.0, 1.0})).value(), 0.0, 1e-15);
 }
 
+TEST(BoundWarp, KeepsTheOrderIsUndoneAndStaysWithinTheBounds) {
+  const Vector values = vector({0.1, 0.5, 0.9});
+  for (const ScoreBounds& bounds : {ScoreBounds{.low = 0.0, .high = 1.0}, ScoreBounds{.high = 1.0}}) {
+    const BoundWarp warp = bound_warp(bounds, values);
+    double before = -kInf;
+    for (const double y : {0.0, 1e-4, 0.3, 0.9, 0.9999, 1.0}) {
+      EXPECT_GT(warp.apply(y), before);
+      EXPECT_NEAR(warp.undo(warp.apply(y)), y, 1e-9);
+      before = warp.apply(y);
+    }
+    for (const double modelled : {-1e3, -5.0, 0.0, 7.0, 1e3, kInf}) {
+      EXPECT_LE(warp.undo(modelled), 1.0);
+      EXPECT_GE(warp.undo(modelled), bounds.low);
+    }
+    for (const double at : {-4.0, -0.1, 0.2, 3.0}) {
+      const double h = 1e-6;
+      EXPECT_NEAR(warp.slope(at), (warp.undo(at + h) - warp.undo(at - h)) / (2.0 * h), 1e-5 * warp.slope(at));
+    }
+  }
+}
+
+TEST(BoundWarp, WithoutAnUpperEndLeavesValuesButForTheLowerEnd) {
+  const BoundWarp warp = bound_warp({.low = 0.0}, vector({3.0, 5.0}));
+  EXPECT_EQ(warp.apply(4.0), 4.0);
+  EXPECT_EQ(warp.undo(4.0), 4.0);
+  EXPECT_EQ(warp.undo(-1.0), 0.0);
+}
+
+TEST(BoundWarp, OfValuesAtOrBeyondTheBoundIsFinite) {
+  for (const ScoreBounds& bounds : {ScoreBounds{.low = 0.0, .high = 1.0}, ScoreBounds{.high = 1.0}}) {
+    const BoundWarp warp = bound_warp(bounds, vector({0.2, 1.0, 1.3, kNan}));
+    for (const double y : {1.0, 1.3, 0.2}) EXPECT_TRUE(std::isfinite(warp.apply(y)));
+    EXPECT_EQ(warp.apply(1.3), warp.apply(1.0));
+  }
+  EXPECT_EQ(bound_warp({.high = 1.0}, vector({1.0, 1.0})).margin, 0.0);
+  EXPECT_EQ(bound_warp({.high = 1.0}, Vector(0)).margin, 0.0);
+}
+
+TEST(Response, OfBoundedValuesIsUndoneByItsScale) {
+  const Vector values = vector({0.2, 0.5, 0.7, 0.95, 0.99});
+  const BoundWarp bound = bound_warp({.low = 0.0, .high = 1.0}, values);
+  const Vector opened = values.unaryExpr([&](double y) { return bound.apply(y); });
+  const Response response = standardised_response(values, {.factor = kInf}, gap_warp(opened), bound);
+  for (Eigen::Index i = 0; i < values.size(); ++i) {
+    EXPECT_NEAR(response.scale.apply(values[i]), response.y[i], 1e-12);
+    EXPECT_NEAR(response.scale.undo(response.y[i]), values[i], 1e-9);
+    const double h = 1e-6;
+    const double slope = (response.scale.undo(response.y[i] + h) - response.scale.undo(response.y[i] - h)) / (2.0 * h);
+    EXPECT_NEAR(response.scale.slope(response.y[i]), slope, 1e-4 * slope);
+  }
+}
+
 TEST(GapWarp, KeepsTheOrderAndIsUndone) {
   const GapWarp warp{.best = 0.9, .gap = 0.02};
   double before = -kInf;

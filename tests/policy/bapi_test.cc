@@ -65,7 +65,7 @@ TEST(Bapi, EveryDecisionOfTheModelCarriesItsNumbers) {
       const Reason* why = reason_of(stored.event);
       if (!why || why->rule == Rule::initial_design) continue;
       ASSERT_TRUE(why->forecast && why->price && why->score) << name << ": " << word(why->rule);
-      EXPECT_TRUE(why->forecast->sd && why->forecast->shown_sd > 0.0) << name;
+      EXPECT_TRUE(why->forecast->basis && why->forecast->quantiles.size() == kForecastShares.size()) << name;
       EXPECT_TRUE(why->forecast->flat || why->forecast->shortened) << name;
       EXPECT_EQ(why->score->unit, ScoreUnit::metric) << name;
       if (!why->rival) continue;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "bapi/base/rng.h"
 #include "bapi/math/normal.h"
 #include "bapi/policy/registry.h"
 #include "bapi/study/progress.h"
@@ -31,30 +32,74 @@ TEST(Forecast, ReproducesTheScoreOfItsDecision) {
         const Reason* why = reason_of(stored.event);
         if (!why || !why->forecast) continue;
         ++scored;
-        const WarpedForecast forecast = warped(*why->forecast, goal);
+        const ScoreBasis& basis = *why->forecast->basis;
         double expected = 0.0;
         if (why->score->unit == ScoreUnit::probability) {
-          expected = log_normal_cdf((forecast.mean - forecast.target) / *forecast.sd);
+          expected = log_normal_cdf((basis.mean - basis.target) / basis.sd);
         } else {
-          expected = forecast.log_expected_improvement();
+          expected = log_expected_improvement(basis);
           if (why->price) expected -= std::log(why->price->cost);
         }
-        EXPECT_NEAR(why->score->log, expected, 1e-6 * std::max(1.0, std::abs(expected))) << name;
+        EXPECT_NEAR(why->score->log, expected, 1e-9 * std::max(1.0, std::abs(expected))) << name;
       }
       EXPECT_GT(scored, 3) << name;
     }
   }
 }
 
-TEST(Forecast, ErrorsCountInTheScaleInWhichForecastsAreNormal) {
+TEST(Forecast, ErrorsOfEarlierVersionsCountInTheScaleInWhichTheirForecastsWereNormal) {
   const Forecast plain{.epoch = 1, .mean = 0.5, .shown_sd = 0.1, .incumbent = 0.6, .target = 0.6};
-  EXPECT_NEAR(standardised_error(plain, 0.7, Goal::maximize), 2.0, 1e-12);
-  EXPECT_NEAR(standardised_error(plain, 0.7, Goal::minimize), -2.0, 1e-12);
+  EXPECT_NEAR(forecast_error(plain, 0.7, Goal::maximize).z, 2.0, 1e-12);
+  EXPECT_NEAR(forecast_error(plain, 0.7, Goal::minimize).z, -2.0, 1e-12);
   Forecast below = plain;
   below.gap = 0.05;
   // Far below the incumbent a step counts less than near it.
-  EXPECT_LT(std::abs(standardised_error(below, 0.4, Goal::maximize)), 1.0);
-  EXPECT_GT(standardised_error(below, 0.6, Goal::maximize), 1.0);
+  EXPECT_LT(std::abs(forecast_error(below, 0.4, Goal::maximize).z), 1.0);
+  EXPECT_GT(forecast_error(below, 0.6, Goal::maximize).z, 1.0);
+}
+
+// Values of a normal with mean 0.5 and deviation 0.1.
+Forecast normal_forecast() {
+  Forecast forecast{.epoch = 1, .mean = 0.5, .shown_sd = 0.1};
+  for (const double share : kForecastShares) forecast.quantiles.push_back(0.5 + 0.1 * normal_quantile(share));
+  return forecast;
+}
+
+TEST(Forecast, ErrorsAreShownByTheQuantilesInEitherDirection) {
+  for (const double z : {-4.0, -1.5, 0.0, 0.3, 2.5}) {
+    EXPECT_NEAR(forecast_error(normal_forecast(), 0.5 + 0.1 * z, Goal::maximize).z, z, 0.02);
+    EXPECT_NEAR(forecast_error(normal_forecast(), 0.5 - 0.1 * z, Goal::minimize).z, z, 0.02);
+  }
+}
+
+TEST(Forecast, ATrialThatGotNoBetterCountsByItsChanceTo) {
+  Forecast forecast = normal_forecast();
+  forecast.reached = 0.5;  // a half of the law is cut off there
+  forecast.stays = 0.5;
+  for (double& quantile : forecast.quantiles) quantile = std::max(quantile, 0.5);
+  const ForecastError stayed = forecast_error(forecast, 0.5, Goal::maximize);
+  EXPECT_EQ(stayed.stays, 0.5);
+  EXPECT_NEAR(stayed.within(0.5), 0.5, 1e-12);  // of the lower half, what lies above a quarter
+  EXPECT_NEAR(stayed.within(0.8), 0.8, 1e-12);
+  EXPECT_NEAR(stayed.within(0.95), 0.95, 1e-12);
+  EXPECT_GE(forecast_error(forecast, 0.501, Goal::maximize).z, 0.0);
+}
+
+TEST(Forecast, ResultsThatFollowItsLawLieWithinItsBandsAsOftenAsTheyShould) {
+  Rng rng(8);
+  Forecast forecast = normal_forecast();
+  forecast.reached = 0.47;
+  forecast.stays = normal_cdf(-0.3);
+  for (double& quantile : forecast.quantiles) quantile = std::max(quantile, 0.47);
+  for (const double probability : {0.5, 0.8, 0.95}) {
+    double within = 0.0;
+    constexpr int kResults = 4000;
+    for (int k = 0; k < kResults; ++k) {
+      const double value = std::max(0.47, 0.5 + 0.1 * rng.normal());
+      within += forecast_error(forecast, value, Goal::maximize).within(probability) / kResults;
+    }
+    EXPECT_NEAR(within, probability, 0.03);
+  }
 }
 
 TEST(Calibration, CountsShareOfOutcomesWithinTheirBands) {

@@ -52,6 +52,13 @@ TEST(SpecChange, WhatReportsMeanIsCorrectableUntilThereIsOne) {
   EXPECT_EQ(change.settings.front(), (SettingChange{.field = "metric.name", .before = "accuracy", .after = "loss"}));
 }
 
+TEST(SpecChange, BoundsOfTheMetricMayChange) {
+  const SpecChange change = after([](StudySpec& s) { s.metric.bounds = MetricBounds{.low = 0.0}; });
+  EXPECT_TRUE(change.frozen.empty());
+  EXPECT_TRUE(change.correctable.empty());
+  EXPECT_EQ(change.free, std::vector<std::string>{"metric.bounds: [0, null] here, none in the study"});
+}
+
 TEST(SpecChange, ParametersAreComparedOneByOne) {
   const SpecChange change = after([](StudySpec& s) {
     s.space = Space({{.name = "lr", .domain = RealRange{.low = 1e-5, .high = 1.0, .scale = Scale::log}},

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "bapi/base/error.h"
+
 namespace bapi {
 namespace {
 
@@ -20,6 +22,26 @@ TEST(MetricBounds, AreUnknownWhereNameOrValuesDoNotAgree) {
   EXPECT_FALSE(assumed_bounds("accuracy", {-0.1}).known());
   EXPECT_FALSE(assumed_bounds("accuracy", {3000.0}).known());
   EXPECT_FALSE(assumed_bounds("glossiness", {0.5}).known()) << "words, not parts of them";
+}
+
+TEST(MetricBounds, OfANameThatSaysPercentAreThoseBeforeAValueIsAboveOne) {
+  EXPECT_EQ(assumed_bounds("val_accuracy_percent", {0.7}), (MetricBounds{.low = 0.0, .high = 100.0}));
+}
+
+TEST(MetricBounds, GivenOnesTakePrecedence) {
+  const MetricBounds given{.low = -21.0, .high = 21.0};
+  EXPECT_EQ(bounds_of({.name = "accuracy", .bounds = given}, {0.5}), given);
+  EXPECT_FALSE(bounds_of({.name = "accuracy", .bounds = MetricBounds{}}, {0.5}).known());
+  EXPECT_EQ(bounds_of({.name = "accuracy"}, {0.5}), (MetricBounds{.low = 0.0, .high = 1.0}));
+}
+
+TEST(MetricBounds, AreTwoEndsOfWhichEitherMayBeLeftOut) {
+  EXPECT_EQ(parse_bounds("0,1", "--bounds"), (MetricBounds{.low = 0.0, .high = 1.0}));
+  EXPECT_EQ(parse_bounds(" -2.5, ", "--bounds"), MetricBounds{.low = -2.5});
+  EXPECT_EQ(parse_bounds(",0", "--bounds"), MetricBounds{.high = 0.0});
+  for (const char* text : {"", "1", "1,0", "0,0", "0,1,2", "a,b", "nan,1"}) {
+    EXPECT_THROW(parse_bounds(text, "--bounds"), InvalidInput) << text;
+  }
 }
 
 TEST(MetricBounds, NamesSayWhichWayIsBetter) {

@@ -9,6 +9,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/rng.h"
+#include "bapi/study/codec.h"
 #include "bapi/study/spec_fields.h"
 
 namespace bapi {
@@ -65,7 +66,7 @@ TEST(SpecFile, ReadsEveryField) {
   const StudySpec spec = parse_study_file(R"(
 name: mlp
 command: [python3, train.py, --lr, "${lr}", --out, "${checkpoint}"]
-metric: {name: loss, goal: minimize, smooth: 3, of: last}
+metric: {name: loss, goal: minimize, smooth: 3, of: last, bounds: [0, null]}
 budget: 30m
 deadline: 1h
 epochs: {min: 2, max: 100}
@@ -96,7 +97,8 @@ parameters:
   StudySpec expected;
   expected.name = "mlp";
   expected.command = {"python3", "train.py", "--lr", "${lr}", "--out", "${checkpoint}"};
-  expected.metric = {.name = "loss", .goal = Goal::minimize, .smooth = 3, .of = ValueOf::last};
+  expected.metric = {
+      .name = "loss", .goal = Goal::minimize, .smooth = 3, .of = ValueOf::last, .bounds = MetricBounds{.low = 0.0}};
   expected.repeat = 3;
   expected.budget = {.limit = 1800.0};
   expected.deadline = 3600.0;
@@ -158,6 +160,25 @@ TEST(SpecFile, GpusAreListedOrFoundAndSetTheWorkersThatAreNotGiven) {
   EXPECT_EQ(parse({.more = "gpus: [0, 1]\nworkers: 1"}).workers, 1);
   EXPECT_EQ(parse({.more = "gpus: auto"}).gpus, (Gpus{.automatic = true, .set_workers = true}));
   EXPECT_EQ(parse({.more = "gpus: none"}).gpus, Gpus{});
+}
+
+TEST(SpecFile, BoundsAreTwoEndsOfWhichEitherMayBeOpen) {
+  const auto bounds = [](const std::string& text) {
+    return parse({.metric = "metric: {name: loss, goal: minimize, bounds: " + text + "}"}).metric.bounds;
+  };
+  EXPECT_EQ(bounds("[0, 1]"), (MetricBounds{.low = 0.0, .high = 1.0}));
+  EXPECT_EQ(bounds("[~, 21.5]"), MetricBounds{.high = 21.5});
+  EXPECT_EQ(bounds("[null, null]"), MetricBounds{});
+  EXPECT_EQ(parse({}).metric.bounds, std::nullopt);
+  const StudySpec spec = parse({.metric = "metric: {name: loss, goal: minimize, bounds: [0, null]}"});
+  EXPECT_EQ(decode_spec(encode(spec)), spec);
+  const auto message = [](const std::string& text) {
+    return message_of(Lines{.metric = "metric: {name: loss, goal: minimize, bounds: " + text + "}"});
+  };
+  EXPECT_NE(message("[1, 0]").find("the lower end is not below the upper one"), std::string::npos);
+  EXPECT_NE(message("[0]").find("found 1 values, expected two numbers such as [0, 1]"), std::string::npos);
+  EXPECT_NE(message("1").find("expected two numbers such as [0, 1]"), std::string::npos);
+  EXPECT_NE(message("[low, 1]").find("expected a number"), std::string::npos);
 }
 
 TEST(SpecFile, MistakesInWhatCountsAndInRepeats) {

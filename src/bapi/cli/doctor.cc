@@ -232,17 +232,40 @@ void warn_of_late_reports(const Patient& patient, const Attempt& first) {
 }
 
 std::string bounds_text(const MetricBounds& bounds) {
-  if (!bounds.known()) return "not known from its name and values";
   if (std::isinf(bounds.high)) return fmt::format("not below {}", short_number(bounds.low));
-  const char* what = bounds.high == 100.0 ? ", a percentage" : "";
+  if (std::isinf(bounds.low)) return fmt::format("not above {}", short_number(bounds.high));
+  const char* what = bounds.low == 0.0 && bounds.high == 100.0 ? ", a percentage" : "";
   return fmt::format("{} to {}{}", short_number(bounds.low), short_number(bounds.high), what);
+}
+
+// What forecasts take for granted, and where it comes from.
+std::string bounds_line(const Metric& metric, const MetricBounds& bounds) {
+  if (metric.bounds && !bounds.known()) return fmt::format("{} without bounds, as given", metric.name);
+  if (!bounds.known()) {
+    return fmt::format(
+        "{} without bounds: name and values do not tell; if there are any, give them in metric: "
+        "{{bounds: [0, 1]}}",
+        metric.name);
+  }
+  const char* source = metric.bounds ? "as given" : "assumed from name and values; metric: {bounds: ...} changes it";
+  return fmt::format("{} {} ({})", metric.name, bounds_text(bounds), source);
 }
 
 void tell_bounds(const StudySpec& spec, const Attempt& first) {
   std::vector<double> values;
   for (const Measurement& m : first.measured) values.push_back(m.value);
-  print(check_line("bounds",
-                   fmt::format("{} {}", spec.metric.name, bounds_text(assumed_bounds(spec.metric.name, values)))));
+  const MetricBounds bounds = bounds_of(spec.metric, values);
+  print(check_line("bounds", bounds_line(spec.metric, bounds)));
+  for (const double value : values) {
+    if (bounds.contain(value)) continue;
+    warn(
+        fmt::format("{} was {}, outside of its bounds, {}: forecasts take such values for the nearest bound; correct "
+                    "metric: {{bounds: ...}} or the reports",
+                    spec.metric.name,
+                    short_number(value),
+                    bounds_text(bounds)));
+    break;
+  }
   const std::optional<Goal> usual = usual_goal(spec.metric.name);
   if (usual && *usual != spec.metric.goal) {
     warn(fmt::format("the goal is to {} {}; if less is better, write goal: minimize, else goal: maximize",

@@ -30,7 +30,7 @@ Table readable(const StudyView& study, const Table& forecasts) {
   }
   table.head("final", "final " + study.spec().metric.name);
   table.head("cost_to_finish", with_unit("cost to finish", study.spec().budget));
-  return table.head("chance_of_best", "chance of best (%)");
+  return table.head("chance_of_best", "chance to beat the current best (%)");
 }
 
 int show_forecast(const ForecastArguments& arguments) {

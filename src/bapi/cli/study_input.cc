@@ -6,6 +6,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/studies/study_file.h"
+#include "bapi/study/metric_bounds.h"
 #include "bapi/study/names.h"
 
 namespace bapi {
@@ -56,6 +57,7 @@ void StudyInput::declare(Arguments& arguments) {
   arguments.option("-e,--epochs", epochs, "Maximum number of epochs per trial");
   arguments.option("-m,--metric", metric, "Name of the reported metric; maximized unless --minimize is given");
   arguments.flag("--minimize", minimize, "Minimize the metric");
+  arguments.option("--bounds", bounds, "Bounds of the metric: 0,1; an end that is left out is open: 0,");
   arguments.options("--from", from, "Earlier study to start from (docs/warm-start.md); may be repeated");
 }
 
@@ -75,6 +77,7 @@ StudySpec spec_of(const StudyInput& input) {
     spec.metric.name = *input.metric;
   }
   if (input.minimize) spec.metric.goal = Goal::minimize;
+  if (input.bounds) spec.metric.bounds = parse_bounds(*input.bounds, "--bounds");
   if (input.epochs) spec.epochs.max = *input.epochs;
   if (input.policy && *input.policy != spec.policy.name) spec.policy = {.name = *input.policy};
   if (input.seed) spec.seed = *input.seed;

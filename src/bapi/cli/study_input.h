@@ -26,7 +26,8 @@ struct StudyInput {
   std::optional<int> epochs = {};
   std::optional<std::string> metric = {};
   bool minimize = false;
-  std::vector<std::string> from = {};  // earlier studies, in addition to those of the file
+  std::optional<std::string> bounds = {};  // of the metric: "0,1", "0," if the upper end is open
+  std::vector<std::string> from = {};      // earlier studies, in addition to those of the file
 
   void declare(Arguments& arguments);
 };

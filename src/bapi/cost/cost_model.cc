@@ -16,6 +16,10 @@ namespace {
 // Rows of one curve are exactly collinear under the linear kernel; below this noise the covariance is singular.
 constexpr double kSmallestLinearNoise = 1e-6;
 
+// What deviations of log costs have to be multiplied with for what comes true to lie within their bands as often as it
+// should: learned from recorded trainings, see docs/benchmarks.md.
+constexpr double kSpread = 0.72;
+
 GpParameters structure(int dim, TimeKind kind, SpaceKind space) {
   GpParameters parameters;
   parameters.kernel.space = {space, Vector::Ones(dim)};
@@ -61,8 +65,8 @@ void CostOptions::validate() const {
   fit.validate();
 }
 
-CostModel::CostModel(Form form, CostEstimate estimate, double floor_rate)
-    : form_(std::move(form)), estimate_(estimate), floor_rate_(floor_rate) {}
+CostModel::CostModel(Form form, CostEstimate estimate, double floor_rate, double drift)
+    : form_(std::move(form)), estimate_(estimate), floor_rate_(floor_rate), drift_(drift) {}
 
 CostModel CostModel::fit(const CostData& data, int dim, Epoch max_epoch, const CostOptions& options, Rng& rng) {
   options.validate();
@@ -81,7 +85,8 @@ CostModel CostModel::fit(const CostData& data, int dim, Epoch max_epoch, const C
                                        structure(dim, TimeKind::constant, SpaceKind::matern52),
                                        fit_options,
                                        rng);
-    return {LogRateCost(rates, fitted.gp.parameters(), start_up), options.estimate, floor_rate};
+    return {
+        LogRateCost(rates, fitted.gp.parameters(), start_up), options.estimate, floor_rate, rate_drift(data, start_up)};
   }
   CostData few = thinned(data, options.rows_per_configuration);
   few.x.conservativeResize(Eigen::NoChange, dim);
@@ -128,10 +133,15 @@ Cost CostModel::between(const Vector& x, Epoch done, Epoch until) const {
   return between(Matrix(x.transpose()), std::vector<Epoch>{done}, std::vector<Epoch>{until})(0);
 }
 
-double CostModel::log_sd(const Vector& x) const {
+double CostModel::log_sd(const Vector& x, Epoch done) const {
   const auto* rates = std::get_if<LogRateCost>(&form_);
-  if (!rates) return 0.0;
-  return std::sqrt(rates->log_rate(x.transpose()).variance[0] + rates->gp().parameters().noise);
+  if (!rates || drift_ == 0.0) return 0.0;
+  const Moments rate = rates->log_rate(x.transpose());
+  double variance = rate.variance[0] + drift_ * drift_;
+  // A configuration that was trained has shown its rate: what the model misses of it is known, all else is drift.
+  const std::optional<double> own = done > 0 ? rates->log_rate_seen(x) : std::nullopt;
+  variance += own ? (*own - rate.mean[0]) * (*own - rate.mean[0]) : rates->gp().parameters().noise;
+  return kSpread * std::sqrt(variance);
 }
 
 Cost CostModel::start_up() const {

@@ -52,19 +52,21 @@ class CostModel {
 
   Cost between(const Vector& x, Epoch done, Epoch until) const;
 
-  // How far off a prediction at x may be: standard deviation of log(cost), noise included. 0 for the linear forms,
-  // which make no such statement.
-  double log_sd(const Vector& x) const;
+  // How far off a prediction of further epochs at x may be, after `done` epochs: standard deviation of log(cost), so
+  // wide that what comes true lies within as often as it should. 0 where costs have always been the same, and for the
+  // linear forms, which make no such statement.
+  double log_sd(const Vector& x, Epoch done) const;
 
   Cost start_up() const;  // 0 unless the data show one
 
  private:
   using Form = std::variant<LinearCost, LogRateCost>;
-  CostModel(Form form, CostEstimate estimate, double floor_rate);
+  CostModel(Form form, CostEstimate estimate, double floor_rate, double drift = 0.0);
 
   Form form_;
   CostEstimate estimate_;
   double floor_rate_;
+  double drift_;  // see rate_drift()
 };
 
 }  // namespace bapi

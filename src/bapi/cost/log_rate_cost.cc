@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -54,6 +55,14 @@ LogRateCost::LogRateCost(const Rates& rates, GpParameters parameters, Cost start
 
 Moments LogRateCost::log_rate(const Matrix& x) const { return gp_.predict(rate_rows(x)); }
 
+std::optional<double> LogRateCost::log_rate_seen(const Vector& x) const {
+  const Matrix& seen = gp_.rows().x;
+  for (Eigen::Index i = 0; i < seen.rows(); ++i) {
+    if (seen.row(i).transpose() == x) return gp_.y()[i];
+  }
+  return std::nullopt;
+}
+
 Vector LogRateCost::median_increment(const Matrix& x,
                                      const std::vector<Epoch>& done,
                                      const std::vector<Epoch>& until) const {
@@ -90,6 +99,32 @@ LogRateCost::Rates last_rates(const CostData& data, Cost start_up) {
     ++i;
   }
   return rates;
+}
+
+double rate_drift(const CostData& data, Cost start_up) {
+  constexpr double kPriorDrift = 0.1;
+  constexpr double kPriorCases = 2.0;
+  constexpr double kLargestDrift = 2.0;  // of one configuration: a pause of the machine, not a rate
+  constexpr double kRounding = 1e-9;
+  double squares = kPriorCases * kPriorDrift * kPriorDrift;
+  double cases = kPriorCases;
+  double lowest = std::numeric_limits<double>::infinity();
+  double highest = 0.0;
+  const auto ends = ends_of_curves(data);
+  for (Eigen::Index i = 0; i < data.costs.size(); ++i) {
+    const double rate = data.costs(i) / data.epochs[i];
+    lowest = std::min(lowest, rate);
+    highest = std::max(highest, rate);
+    const auto [first, last] = ends.at(data.groups[i]);
+    if (i == first || i == last || data.epochs[i] >= data.epochs[last]) continue;
+    const double before = std::max(data.costs(i) - start_up, kShareOfEpochs * data.costs(i)) / data.epochs[i];
+    const double after = (data.costs(last) - data.costs(i)) / (data.epochs[last] - data.epochs[i]);
+    if (!(after > 0.0)) continue;
+    const double drift = std::clamp(std::log(after / before), -kLargestDrift, kLargestDrift);
+    squares += drift * drift;
+    cases += 1.0;
+  }
+  return highest <= lowest * (1.0 + kRounding) ? 0.0 : std::sqrt(squares / cases);
 }
 
 Cost start_up_cost(const CostData& data) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "bapi/cost/linear_cost.h"
@@ -24,6 +25,9 @@ class LogRateCost {
   // Of log(rate).
   Moments log_rate(const Matrix& x) const;
 
+  // Of the configuration at x (d), if it is among the data.
+  std::optional<double> log_rate_seen(const Vector& x) const;
+
   // Median and mean of the cost of epochs done+1..until; the start-up belongs to the first epoch.
   Vector median_increment(const Matrix& x, const std::vector<Epoch>& done, const std::vector<Epoch>& until) const;
   Vector mean_increment(const Matrix& x, const std::vector<Epoch>& done, const std::vector<Epoch>& until) const;
@@ -34,6 +38,11 @@ class LogRateCost {
   Cost start_up_;
   ExactGp gp_;
 };
+
+// How much the rate of a configuration differs from one part of its training to the next: root mean square of
+// log(rate of the second half of the epochs / rate of the first half), start-up taken off, with a few cases of a prior.
+// 0 if costs are the same everywhere: then nothing is uncertain.
+double rate_drift(const CostData& data, Cost start_up);
 
 // The last epoch of each configuration. A start-up that leaves nothing of a cost is taken off only in part.
 LogRateCost::Rates last_rates(const CostData& data, Cost start_up);

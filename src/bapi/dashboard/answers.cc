@@ -209,7 +209,7 @@ Cell outcome_cell(const ForecastOutcome& outcome) {
   const auto cell = [](const std::optional<double>& number) { return number ? Cell(*number) : Cell(); };
   if (!outcome.value && !outcome.cost) return {};
   return Fields{{"value", cell(outcome.value)},
-                {"error", cell(outcome.value_error)},
+                {"error", outcome.value_error ? Cell(outcome.value_error->z) : Cell()},
                 {"cost", cell(outcome.cost)},
                 {"cost_error", cell(outcome.cost_error)}};
 }
@@ -665,7 +665,7 @@ Fields calibration_record(const StudyView& study) {
     forecasts.emplace_back(Fields{{"seq", outcome.seq},
                                   {"at", outcome.at},
                                   {"trial", index(outcome.trial)},
-                                  {"error", outcome.value_error ? Cell(*outcome.value_error) : Cell()},
+                                  {"error", outcome.value_error ? Cell(outcome.value_error->z) : Cell()},
                                   {"cost_error", outcome.cost_error ? Cell(*outcome.cost_error) : Cell()}});
   }
   return {{"table", list_of(calibration_table(study))}, {"forecasts", std::move(forecasts)}};

@@ -115,6 +115,42 @@ Standardization standardization(const Vector& y) {
   return result;
 }
 
+double BoundWarp::apply(double y) const {
+  if (margin == 0.0 || std::isnan(y)) return y;
+  const double inside = bounds.clamped(y);
+  const double above = std::log(bounds.high - inside + margin);
+  return std::isinf(bounds.low) ? -above : std::log(inside - bounds.low + margin) - above;
+}
+
+double BoundWarp::undo(double warped) const {
+  if (margin == 0.0) return bounds.clamped(warped);
+  if (std::isinf(bounds.low)) return bounds.clamped(bounds.high + margin - std::exp(-warped));
+  const double width = bounds.high - bounds.low + 2.0 * margin;
+  return bounds.clamped(bounds.low - margin + width / (1.0 + std::exp(-warped)));
+}
+
+double BoundWarp::slope(double warped) const {
+  if (margin == 0.0) return 1.0;
+  if (std::isinf(bounds.low)) return std::exp(-warped);
+  const double width = bounds.high - bounds.low + 2.0 * margin;
+  const double decay = std::exp(-std::abs(warped));
+  return width * decay / ((1.0 + decay) * (1.0 + decay));
+}
+
+BoundWarp bound_warp(const ScoreBounds& bounds, const Vector& values) {
+  constexpr double kMargin = 1e-3;
+  constexpr double kLeastMargin = 1e-9;  // of the distance of the worst value, where the best one is at the bound
+  const std::vector<double> finite = finite_ascending(values);
+  BoundWarp warp{.bounds = bounds};
+  if (finite.empty() || std::isinf(bounds.high)) return warp;
+  const double distance = bounds.high - bounds.clamped(finite.back());
+  const double worst = bounds.high - bounds.clamped(finite.front());
+  const double margin = std::isinf(bounds.low) ? std::max(kMargin * distance, kLeastMargin * worst)
+                                               : kMargin * (bounds.high - bounds.low);
+  if (std::isfinite(margin)) warp.margin = margin;
+  return warp;
+}
+
 double GapWarp::apply(double y) const {
   if (gap == 0.0) return y;
   return y <= best ? -std::log1p((best - y) / gap) : (y - best) / gap;
@@ -141,13 +177,16 @@ GapWarp gap_warp(const Vector& values) {
   return std::isfinite(gap) ? GapWarp{.best = best, .gap = gap} : GapWarp{};
 }
 
-Response standardised_response(const Vector& values, const ClipOptions& options, const GapWarp& warp) {
-  const Vector warped = values.unaryExpr([&](double y) { return warp.apply(y); });
+Response standardised_response(const Vector& values,
+                               const ClipOptions& options,
+                               const GapWarp& warp,
+                               const BoundWarp& bound) {
+  const Vector warped = values.unaryExpr([&](double y) { return warp.apply(bound.apply(y)); });
   Response response;
   response.clip_level = clip_level(warped, options);
   const Vector usable = clipped(warped, response.clip_level);
   for (Eigen::Index i = 0; i < values.size(); ++i) response.clipped += usable(i) != warped(i) ? 1 : 0;
-  response.scale = {.warp = warp, .standard = standardization(usable)};
+  response.scale = {.bound = bound, .warp = warp, .standard = standardization(usable)};
   response.y = response.scale.standard.apply(usable);
   return response;
 }

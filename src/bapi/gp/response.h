@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -65,6 +67,30 @@ struct Standardization {
 
 Standardization standardization(const Vector& y);
 
+// Between which values scores can be; an infinite end is open.
+struct ScoreBounds {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+
+  double clamped(double y) const { return std::min(std::max(y, low), high); }
+};
+
+// Opens a bounded scale, so that no forecast leaves the bounds: log((y - low) / (high - y)), or -log(high - y) if there
+// is no lower end, both with a margin beyond the bounds, which values may reach. Without an upper end values stay as
+// they are: what is modelled then is how they grow.
+struct BoundWarp {
+  ScoreBounds bounds = {};
+  double margin = 0.0;  // 0: values stay as they are, but for the bounds
+
+  double apply(double y) const;
+  double undo(double warped) const;   // within the bounds
+  double slope(double warped) const;  // of undo, as if it were not cut off at the bounds
+};
+
+// The margin is a thousandth of the range, or of the distance of the best value from the bound if there is no lower
+// end.
+BoundWarp bound_warp(const ScoreBounds& bounds, const Vector& values);
+
 // Spreads the values near the best and draws those far below it together: a value counts by the logarithm of its
 // distance from the best, in units of a typical distance. Else how badly runs begin, and how badly bad ones end,
 // decides what counts as noise, and the differences among good runs drown in it.
@@ -83,16 +109,20 @@ struct GapWarp {
 // not count.
 GapWarp gap_warp(const Vector& values);
 
-// From scores to what is modelled: warped, then standardised.
+// From scores to what is modelled: opened at the bounds, warped, then standardised.
 struct ResponseScale {
+  BoundWarp bound = {};
   GapWarp warp = {};
   Standardization standard = {};
 
-  double apply(double y) const { return standard.apply(warp.apply(y)); }
-  double undo(double standardised) const { return warp.undo(standard.undo(standardised)); }
+  double apply(double y) const { return standard.apply(warp.apply(bound.apply(y))); }
+  double undo(double standardised) const { return bound.undo(warp.undo(standard.undo(standardised))); }
 
   // How far a score moves with the modelled value there: turns small deviations into the unit of scores.
-  double slope(double standardised) const { return warp.slope(standard.undo(standardised)) * standard.scale; }
+  double slope(double standardised) const {
+    const double warped = standard.undo(standardised);
+    return bound.slope(warp.undo(warped)) * warp.slope(warped) * standard.scale;
+  }
 };
 
 struct Response {
@@ -102,7 +132,10 @@ struct Response {
   int clipped = 0;          // how many values the rule changed
 };
 
-// Warps, clips, then standardises.
-Response standardised_response(const Vector& values, const ClipOptions& options = {}, const GapWarp& warp = {});
+// Warps, clips, then standardises. The gap is one of values that are opened at their bounds.
+Response standardised_response(const Vector& values,
+                               const ClipOptions& options = {},
+                               const GapWarp& warp = {},
+                               const BoundWarp& bound = {});
 
 }  // namespace bapi

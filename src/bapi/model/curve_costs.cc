@@ -31,6 +31,7 @@ CostData curve_costs(const std::vector<LearningCurve>& curves, Eigen::Index dim,
       data.groups.push_back(curve->id);
     };
     if (curve->last_epoch() > 1) add(1, curve->first_epoch_cost);
+    if (curve->last_epoch() > 3) add(curve->last_epoch() / 2, curve->half_cost);
     add(curve->last_epoch(), curve->full_cost());
   }
   data.x.resize(std::ssize(rows), dim);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "bapi/base/error.h"
+#include "bapi/model/spread.h"
 
 namespace bapi {
 namespace {
@@ -46,6 +47,12 @@ double best_reached(const std::vector<CurveSource>& sources, const Response& res
   return std::isfinite(best) ? best : response.y.maxCoeff();
 }
 
+std::map<CurveId, double> values_reached(const std::vector<CurveSource>& sources, const ResponseScale& scale) {
+  std::map<CurveId, double> reached;
+  for (const CurveSource& source : sources) reached[source.id] = scale.apply(source.last_value());
+  return reached;
+}
+
 }  // namespace
 
 CurveModel CurveModel::fit(const std::vector<LearningCurve>& curves,
@@ -60,9 +67,20 @@ CurveModel CurveModel::fit(const std::vector<LearningCurve>& curves,
           .scale = fitted.response.scale,
           .best = best_reached(sources, fitted.response, options.counts),
           .range = std::max(1e-12, y.maxCoeff() - clip_level(y)),
-          .fluctuation = typical_fluctuation(curves, fitted.response.scale)};
+          .fluctuation = typical_fluctuation(curves, fitted.response.scale),
+          .reached = values_reached(sources, fitted.response.scale),
+          .worth = options.counts == CurveValue::best ? Worth::best_epoch : Worth::last_epoch,
+          .max_epoch = epochs.max};
 }
 
-double CurveModel::measured_sd(double latent_sd) const { return std::sqrt(latent_sd * latent_sd + surrogate->noise()); }
+std::optional<double> CurveModel::floor_of(CurveId curve, Epoch now) const {
+  const auto found = reached.find(curve);
+  if (worth == Worth::last_epoch || now <= 0 || found == reached.end()) return std::nullopt;
+  return found->second;
+}
+
+double CurveModel::measured_sd(double latent_sd, Epoch now, Epoch then) const {
+  return spread_factor(now, then) * std::sqrt(latent_sd * latent_sd + surrogate->noise());
+}
 
 }  // namespace bapi

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "bapi/model/curve_surrogate.h"
+#include "bapi/model/prognosis.h"
 
 namespace bapi {
 
@@ -14,6 +17,9 @@ struct CurveModel {
   double best = 0.0;                                // of what the curves have reached, standardised
   double range = 1.0;                               // of the observed values, bad ones clipped, standardised
   double fluctuation = 0;  // variance of a standardised value about the course of its curve, in the better curves
+  std::map<CurveId, double> reached = {};  // what each curve is worth so far, standardised
+  Worth worth = Worth::best_epoch;
+  Epoch max_epoch = 1;
 
   // Deterministic given the stream. Requires at least one curve that has a value.
   static CurveModel fit(const std::vector<LearningCurve>& curves,
@@ -21,8 +27,12 @@ struct CurveModel {
                         const CurveModelOptions& options,
                         Rng& rng);
 
-  // Standard deviation of an observation, standardised, from that of the latent value.
-  double measured_sd(double latent_sd) const;
+  // What a curve that was trained to `now` will be worth at least, standardised; nothing if it can fall, or is new.
+  std::optional<double> floor_of(CurveId curve, Epoch now) const;
+
+  // Standard deviation of an observation, standardised, from that of the latent value at the epoch `then` of a curve
+  // that was trained to `now`; so wide that it comes true as often as it says, see spread_factor.
+  double measured_sd(double latent_sd, Epoch now, Epoch then) const;
 };
 
 }  // namespace bapi

@@ -94,7 +94,10 @@ Response response_of(const std::vector<CurveSource>& curves, const Vector& value
   const double factor = options.clip ? ClipOptions{}.factor : std::numeric_limits<double>::infinity();
   Vector reached(std::ssize(curves));
   for (std::size_t i = 0; i < curves.size(); ++i) reached[static_cast<Eigen::Index>(i)] = curves[i].last_value();
-  return standardised_response(values, {.factor = factor}, options.warp ? gap_warp(reached) : GapWarp{});
+  if (!options.warp) return standardised_response(values, {.factor = factor}, {}, {.bounds = options.bounds});
+  const BoundWarp bound = bound_warp(options.bounds, reached);
+  const Vector opened = reached.unaryExpr([&](double y) { return bound.apply(y); });
+  return standardised_response(values, {.factor = factor}, gap_warp(opened), bound);
 }
 
 std::vector<Eigen::Index> evenly_taken_curves(const Rows& rows, int max_rows) {

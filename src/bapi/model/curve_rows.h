@@ -28,7 +28,8 @@ struct CurveModelOptions {
   std::optional<TimeKind> time = TimeKind::exponential_decay;  // without one, the kind of largest evidence
   bool own_term = true;                                        // what is not smooth in x is a curve's own
   bool clip = true;  // values below median - 2 (best - median) are raised to it
-  bool warp = true;  // values count by the log of their distance from the best
+  bool warp = true;  // values count by the log of their distance from the best, opened at their bounds
+  ScoreBounds bounds = {};
   ResponseKind response = ResponseKind::running_maximum;
   CurveValue counts = CurveValue::best;
   PointRule points = PointRule::rungs;

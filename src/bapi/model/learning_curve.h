@@ -30,6 +30,7 @@ struct LearningCurve {
   std::vector<Epoch> gaps = {};     // epochs without a value, ascending, all before the last that has one
   CurveFate fate = CurveFate::open;
   Cost first_epoch_cost = 0.0;  // 0: not known
+  Cost half_cost = 0.0;         // of the first half of its epochs, rounded down; 0: not known
   Cost cost = 0.0;              // of all epochs that have a value
 
   Epoch last_epoch() const { return static_cast<Epoch>(values.size() + gaps.size()); }

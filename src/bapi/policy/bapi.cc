@@ -75,15 +75,15 @@ class Prospects {
       paid.push_back(paid_[i]);
     }
     const Vector costs = models_.cost.between(stacked(candidates), paid, epochs);
-    const Moments moments = candidate_moments(curves_, candidates, epochs, evidence_.epochs().max, fluctuation_);
+    const Expectations expected = candidate_moments(models_, curves_, candidates, epochs, fluctuation_);
     const Vector success = log_success(evidence_, candidates);
     std::vector<Prospect> prospects;
     for (std::size_t k = 0; k < chosen.size(); ++k) {
       const auto at = static_cast<Eigen::Index>(k);
       prospects.push_back({.candidate = chosen[k],
                            .until = epochs[k],
-                           .mean = moments.mean[at],
-                           .sd = std::sqrt(moments.variance[at]),
+                           .mean = expected.mean[at],
+                           .sd = expected.latent_sd[at],
                            .cost = costs[at],
                            .log_success = success[at]});
     }
@@ -170,34 +170,34 @@ std::optional<Decision> raced(const Planning& planning, Epoch look, double hope)
 
 // What was known of the best prospect, and which one it was preferred to.
 Reason reasons_for_rung(const Planning& planning,
-                        const Surrogate& curves,
+                        const CurveSurrogate& curves,
                         const std::vector<Candidate>& candidates,
                         const std::vector<Prospect>& prospects,
-                        double target) {
+                        double target,
+                        double fluctuation) {
   const History& history = planning.evidence().history();
   const Models& models = planning.models();
   const Prospect& best = prospects.front();
   const Candidate& chosen = candidates[best.candidate];
-  Reason why{.rule = Rule::improvement_per_cost,
-             .price = Price{.until = best.until, .cost = best.cost, .log_sd = models.cost.log_sd(chosen.x)},
-             .score = Score{.log = best.log_score, .unit = ScoreUnit::model},
-             .candidates = static_cast<int>(prospects.size()),
-             .notes = notes_of(models.surrogate->fit_summary())};
+  Reason why{
+      .rule = Rule::improvement_per_cost,
+      .price = Price{.until = best.until, .cost = best.cost, .log_sd = models.cost.log_sd(chosen.x, chosen.done)},
+      .score = Score{.log = best.log_score, .unit = ScoreUnit::model},
+      .candidates = static_cast<int>(prospects.size()),
+      .notes = notes_of(models.surrogate->fit_summary())};
   if (prospects.size() > 1) {
     why.rival = {.trial = candidates[prospects[1].candidate].trial, .log_score = prospects[1].log_score};
   }
   for (Note& note : notes_of_failures(planning.evidence(), chosen)) why.notes.push_back(std::move(note));
-  // Told to the user is the wider band of the model, which comes true more often.
-  const Rows end = Rows::of_curve(chosen.x, {best.until}, history.spec().epochs.max, chosen.group);
-  const double model_sd = std::sqrt(curves.predict(end).variance[0]);
   why.forecast = forecast_of(history,
                              models.scale,
-                             {.epoch = best.until,
-                              .mean = best.mean,
+                             prognosis_of(models, curves, chosen.at(), {best.until}, fluctuation),
+                             0,
+                             {.mean = best.mean,
                               .sd = best.sd,
-                              .measured_sd = models.measured_sd(model_sd),
-                              .best = models.best,
-                              .target = target});
+                              .target = target,
+                              .log_unit = score_in_metric(models.scale, models.best, 0.0).log},
+                             models.best);
   why.forecast->flat = planning.stop_of(chosen.at());
   models.tell_in_metric(why);
   return why;
@@ -222,8 +222,7 @@ Decision Bapi::train_to_next_rung(const Planning& planning, Rng& rng) const {
   const std::unique_ptr<CurveSurrogate> curves =
       models.surrogate->with_pending(pending_at_last_epoch(evidence.running(), epochs.max));
   const Cost remaining = history.budget().remaining();
-  const double noise = models.surrogate->noise();
-  const double fluctuation = options_.reached == Reached::known ? std::min(models.fluctuation, noise) : noise;
+  const double fluctuation = models.reached_variance;
   std::vector<Candidate> candidates = paused_and_new(evidence, *curves, models.best, rng);
   if (candidates.empty()) return nothing_to_do(history, kPoolExhausted);
   std::vector<Prospect> prospects = Prospects(evidence, models, *curves, candidates, fluctuation).affordable(remaining);
@@ -247,7 +246,7 @@ Decision Bapi::train_to_next_rung(const Planning& planning, Rng& rng) const {
   const Candidate& chosen = candidates[best.candidate];
   const Epoch first = options_.design.first_telling(history);
   const Epoch until = std::min(next_rung(chosen.done, first, options_.rung_ratio, epochs.max), best.until);
-  Reason why = reasons_for_rung(planning, *curves, candidates, prospects, target);
+  Reason why = reasons_for_rung(planning, *curves, candidates, prospects, target, fluctuation);
   return train(chosen, until, planning.cost_to(chosen.at(), until), std::move(why));
 }
 

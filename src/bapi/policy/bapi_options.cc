@@ -16,6 +16,7 @@ BapiOptions paper(int horizon) {
   options.loop = BapiLoop::plan;
   options.plan.horizon = horizon;
   options.plan.epsilon = 0.01;
+  options.plan.stop = StopBy::constrained_mean;
   options.design = {.epochs = options.p, .full_runs = 2, .budget_share = 1.0};
   options.model.curves.own_term = false;
   options.model.curves.clip = false;
@@ -84,7 +85,7 @@ void add_rungs(Table& table, OptionUse use) {
       "what a trial must improve on: the value the remaining budget should reach, or the best so far"));
   add(table.word<Reached>(
       "reached",
-      [](BapiOptions & o) -> auto& { return o.reached; },
+      [](BapiOptions & o) -> auto& { return o.model.reached; },
       {{"known", Reached::known}, {"noisy", Reached::noisy}},
       "a paused trial continues from its last value (known) or from the model's estimate (noisy)"));
 }

@@ -22,12 +22,6 @@ enum class BapiTarget {
   incumbent,  // the best value so far
 };
 
-// How the value that a paused trial has reached enters forecasts of its further course (Bapi).
-enum class Reached {
-  known,  // as well as the fluctuation of curves allows
-  noisy,  // as one more observation of the model
-};
-
 inline constexpr int kLongestHorizon = 16;
 
 struct BapiOptions {
@@ -40,7 +34,6 @@ struct BapiOptions {
   // Bapi alone.
   double rung_ratio = 2.0;  // epochs of a rung over those of the one before
   BapiTarget target = BapiTarget::reachable;
-  Reached reached = Reached::known;
   bool race = false;  // by rank and without the model, while the model expects nothing of anything
 
   // PaperPlan alone.

@@ -7,21 +7,23 @@
 #include "bapi/acquisition/improvement.h"
 #include "bapi/base/error.h"
 #include "bapi/gp/response.h"
+#include "bapi/math/normal.h"
 #include "bapi/study/direction.h"
 
 namespace bapi {
 namespace {
 
-// Share of standardised errors within the central band of each probability.
-Coverage coverage_of(const std::vector<double>& errors) {
-  const auto share_within = [&](double quantile) {
-    const auto within = std::count_if(errors.begin(), errors.end(), [&](double z) { return std::abs(z) <= quantile; });
-    return errors.empty() ? 0.0 : static_cast<double>(within) / static_cast<double>(errors.size());
+// Share of the results within the central band of each probability.
+Coverage coverage_of(const std::vector<ForecastError>& errors) {
+  const auto share_within = [&](double probability) {
+    double within = 0.0;
+    for (const ForecastError& error : errors) within += error.within(probability);
+    return errors.empty() ? 0.0 : within / static_cast<double>(errors.size());
   };
   return {.count = static_cast<int>(errors.size()),
-          .within_50 = share_within(0.6744897501960817),
-          .within_80 = share_within(1.2815515655446004),
-          .within_95 = share_within(1.959963984540054)};
+          .within_50 = share_within(0.5),
+          .within_80 = share_within(0.8),
+          .within_95 = share_within(0.95)};
 }
 
 // A decision to train, with what was expected of it.
@@ -56,8 +58,33 @@ std::vector<Segment> segments_of(const std::vector<StoredEvent>& events) {
   return segments;
 }
 
-GapWarp warp_of(const Forecast& forecast, Goal goal) {
-  return {.best = oriented(forecast.incumbent, goal), .gap = forecast.gap};
+// Logs of earlier versions, see Forecast::gap.
+double error_in_gap_scale(const Forecast& forecast, double value, Goal goal) {
+  const GapWarp warp{.best = oriented(forecast.incumbent, goal), .gap = forecast.gap};
+  const double predicted = warp.apply(oriented(forecast.mean, goal));
+  return (warp.apply(oriented(value, goal)) - predicted) * warp.slope(predicted) / forecast.shown_sd;
+}
+
+constexpr double kLeastShare = 1e-12;
+
+// Whether the trial got no better than it was, but for rounding.
+bool stayed(const Forecast& forecast, double value, Goal goal) {
+  if (!forecast.reached || !(forecast.stays > 0.0)) return false;
+  const double rounding = 1e-9 * (std::abs(*forecast.reached) + forecast.quantiles.back() - forecast.quantiles.front());
+  return oriented(value, goal) <= oriented(*forecast.reached, goal) + rounding;
+}
+
+// The z of a value among quantiles: straight between two of them, and beyond the last ones as between these.
+double z_among(const std::vector<double>& quantiles, double value) {
+  constexpr double kFurthest = 10.0;
+  std::vector<double> z;
+  for (const double share : kForecastShares) z.push_back(normal_quantile(share));
+  std::size_t k = 1;
+  while (k + 1 < quantiles.size() && value > quantiles[k]) ++k;
+  const double width = quantiles[k] - quantiles[k - 1];
+  if (!(width > 0.0)) return value > quantiles[k] ? kFurthest : value < quantiles[k] ? -kFurthest : z[k];
+  const double slope = (z[k] - z[k - 1]) / width;
+  return std::clamp(z[k - 1] + (value - quantiles[k - 1]) * slope, -kFurthest, kFurthest);
 }
 
 // What the trial was worth by `epoch`, in the user's direction; nothing if it is not known or the run broke off before.
@@ -79,9 +106,10 @@ std::optional<double> best_by(const Trial& trial, Epoch epoch, const History& hi
 
 void tell_value(const Segment& segment, const History& history, const KnownCurve& known, ForecastOutcome& outcome) {
   const Rare<Forecast>& forecast = segment.why.forecast;
-  if (!forecast || !(forecast->shown_sd > 0.0) || forecast->epoch <= segment.from) return;
+  if (!forecast || forecast->epoch <= segment.from) return;
+  if (forecast->quantiles.empty() && !(forecast->shown_sd > 0.0)) return;
   outcome.value = best_by(history.trial(segment.trial), forecast->epoch, history, known);
-  if (outcome.value) outcome.value_error = standardised_error(*forecast, *outcome.value, history.spec().metric.goal);
+  if (outcome.value) outcome.value_error = forecast_error(*forecast, *outcome.value, history.spec().metric.goal);
 }
 
 // Of all epochs of the segment; nullopt if it was cut off.
@@ -107,26 +135,23 @@ void tell_cost(const Segment& segment, const History& history, ForecastOutcome& 
 
 }  // namespace
 
-WarpedForecast warped(const Forecast& forecast, Goal goal) {
-  const GapWarp warp = warp_of(forecast, goal);
-  const double mean = warp.apply(oriented(forecast.mean, goal));
-  const double slope = warp.slope(mean);
-  return {.mean = mean,
-          .sd = forecast.sd ? std::optional(*forecast.sd / slope) : std::nullopt,
-          .measured_sd = forecast.shown_sd / slope,
-          .target = warp.apply(oriented(forecast.target, goal)),
-          .log_unit = std::log(warp.slope(warp.apply(oriented(forecast.incumbent, goal))))};
+double log_expected_improvement(const ScoreBasis& basis) {
+  return log_expected_improvement(basis.mean, basis.sd, basis.target) + basis.log_unit;
 }
 
-double WarpedForecast::log_expected_improvement() const {
-  check(sd.has_value(), "log_expected_improvement: the forecast does not say what the score used");
-  return bapi::log_expected_improvement(mean, *sd, target) + log_unit;
+double ForecastError::within(double probability) const {
+  const double outside = 0.5 * (1.0 - probability);
+  if (stays > 0.0) return std::max(0.0, std::min(stays, 1.0 - outside) - outside) / stays;
+  return std::abs(z) <= -normal_quantile(outside) ? 1.0 : 0.0;
 }
 
-double standardised_error(const Forecast& forecast, double reached, Goal goal) {
-  const GapWarp warp = warp_of(forecast, goal);
-  const double predicted = warp.apply(oriented(forecast.mean, goal));
-  return (warp.apply(oriented(reached, goal)) - predicted) * warp.slope(predicted) / forecast.shown_sd;
+ForecastError forecast_error(const Forecast& forecast, double value, Goal goal) {
+  if (forecast.quantiles.empty()) return {.z = error_in_gap_scale(forecast, value, goal)};
+  if (stayed(forecast, value, goal)) {
+    return {.z = normal_quantile(0.5 * std::max(forecast.stays, kLeastShare)), .stays = forecast.stays};
+  }
+  const double z = oriented(z_among(forecast.quantiles, value), goal);
+  return {.z = std::max(z, normal_quantile(std::max(forecast.stays, kLeastShare)))};
 }
 
 bool has_forecasts(const std::vector<StoredEvent>& events) {
@@ -152,11 +177,11 @@ std::vector<ForecastOutcome> forecast_outcomes(const History& history,
 }
 
 Calibration calibration(const History& history, const std::vector<StoredEvent>& events, const KnownCurve& known) {
-  std::vector<double> value_errors;
-  std::vector<double> cost_errors;
+  std::vector<ForecastError> value_errors;
+  std::vector<ForecastError> cost_errors;
   for (const ForecastOutcome& outcome : forecast_outcomes(history, events, known)) {
     if (outcome.value_error) value_errors.push_back(*outcome.value_error);
-    if (outcome.cost_error) cost_errors.push_back(*outcome.cost_error);
+    if (outcome.cost_error) cost_errors.push_back({.z = *outcome.cost_error});
   }
   return {.value = coverage_of(value_errors), .cost = coverage_of(cost_errors)};
 }

@@ -10,22 +10,23 @@
 
 namespace bapi {
 
-// A forecast in the scale in which it is normal; to be maximised.
-struct WarpedForecast {
-  double mean = 0.0;
-  std::optional<double> sd = {};  // as the score used it
-  double measured_sd = 0.0;
-  double target = 0.0;
-  double log_unit = 0.0;  // of the metric's unit over that of the scale, at the incumbent
+// Log of the expected improvement on the target, in the metric's unit: what scores of ScoreUnit::metric are made of.
+double log_expected_improvement(const ScoreBasis& basis);
 
-  // Of the improvement on the target, in the metric's unit: what scores of ScoreUnit::metric are made of. Requires sd.
-  double log_expected_improvement() const;
+// How many predicted deviations a value came out above its forecast: the z of a standard normal whose share below it is
+// the share of the law below the value. A trial that got no better than it was is a result of its own, with a chance
+// `stays` of its own: for it, the z of the middle of that share.
+struct ForecastError {
+  double z = 0.0;
+  double stays = 0.0;  // of a trial that got no better; 0 for all others
+
+  // How much of the result lies within the central band of so much probability: 1 or 0, or a share of it where the band
+  // ends within the chance to get no better.
+  double within(double probability) const;
 };
 
-WarpedForecast warped(const Forecast& forecast, Goal goal);
-
-// How many predicted deviations a value (in the user's direction) came out above its forecast.
-double standardised_error(const Forecast& forecast, double reached, Goal goal);
+// `value` is in the user's direction.
+ForecastError forecast_error(const Forecast& forecast, double value, Goal goal);
 
 // What a configuration reaches epoch by epoch, in the user's units, where that is known beyond what was trained.
 using KnownCurve = std::function<std::vector<double>(const Config&)>;
@@ -40,7 +41,7 @@ struct ForecastOutcome {
   double at = 0.0;
   TrialId trial{};
   std::optional<double> value = {};  // the best by the epoch of the forecast, in the user's direction
-  std::optional<double> value_error = {};
+  std::optional<ForecastError> value_error = {};
   std::optional<Cost> cost = {};
   std::optional<double> cost_error = {};
 };

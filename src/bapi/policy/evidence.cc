@@ -1,6 +1,10 @@
 #include "bapi/policy/evidence.h"
 
+#include <algorithm>
 #include <optional>
+
+#include "bapi/study/direction.h"
+#include "bapi/study/metric_bounds.h"
 
 namespace bapi {
 namespace {
@@ -16,6 +20,10 @@ LearningCurve learning_curve(const Trial& trial, const Vector& x) {
   for (const Measurement& m : trial.curve.points()) curve.values.push_back(m.value);
   curve.gaps = trial.curve.gaps();
   if (const Measurement* first = trial.curve.find(1)) curve.first_epoch_cost = first->cost;
+  if (curve.gaps.empty()) {
+    const auto& points = trial.curve.points();
+    for (std::size_t i = 0; i < points.size() / 2; ++i) curve.half_cost += points[i].cost;
+  }
   return curve;
 }
 
@@ -48,6 +56,18 @@ CurveAt Evidence::at(const Trial& trial) const {
   return {.x = x_[static_cast<std::size_t>(index(trial.id))],
           .group = curve_of(trial.id),
           .done = trial.curve.last_epoch()};
+}
+
+ScoreBounds Evidence::bounds() const {
+  const Metric& metric = spec().metric;
+  std::vector<double> values;
+  for (const LearningCurve& curve : curves_) {
+    for (const double value : curve.values) values.push_back(oriented(value, metric.goal));
+  }
+  const MetricBounds bounds = bounds_of(metric, values);
+  const double a = oriented(bounds.low, metric.goal);
+  const double b = oriented(bounds.high, metric.goal);
+  return {.low = std::min(a, b), .high = std::max(a, b)};
 }
 
 Outcomes Evidence::outcomes() const {

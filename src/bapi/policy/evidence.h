@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "bapi/gp/response.h"
 #include "bapi/model/configuration_model.h"
 #include "bapi/model/failure_model.h"
 #include "bapi/model/learning_curve.h"
@@ -32,6 +33,9 @@ class Evidence {
 
   // Where trainings fail: scores are multiplied by its probability of success.
   const FailureModel& failures() const { return failures_; }
+
+  // Of the metric, to be maximised: given, or assumed from its name and what was reported.
+  ScoreBounds bounds() const;
 
   // What full trainings left: the best of the epochs of every finished trial.
   Outcomes outcomes() const;

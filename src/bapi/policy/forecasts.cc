@@ -2,21 +2,52 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "bapi/gp/monotone_gp.h"
 
 namespace bapi {
 
 Forecast forecast_of(const History& history, const ResponseScale& scale, const Expected& expected) {
-  const double slope = scale.slope(expected.mean);
-  return {.epoch = expected.epoch,
-          .mean = history.in_user_units(scale.undo(expected.mean)),
-          .sd = expected.sd * slope,
-          .shown_sd = expected.measured_sd * slope,
-          .incumbent = history.in_user_units(scale.undo(expected.best)),
-          .target = history.in_user_units(scale.undo(expected.target)),
-          .gap = scale.warp.gap};
+  const Prognosis law({.epochs = {expected.epoch},
+                       .mean = Vector::Constant(1, expected.mean),
+                       .sd = Vector::Constant(1, expected.measured_sd),
+                       .reached = expected.reached.value_or(-std::numeric_limits<double>::infinity())},
+                      scale,
+                      expected.reached ? Worth::best_epoch : Worth::last_epoch);
+  return forecast_of(history,
+                     scale,
+                     law,
+                     0,
+                     {.mean = expected.mean,
+                      .sd = expected.sd,
+                      .target = expected.target,
+                      .log_unit = score_in_metric(scale, expected.best, 0.0).log},
+                     expected.best);
+}
+
+Forecast forecast_of(const History& history,
+                     const ResponseScale& scale,
+                     const Prognosis& law,
+                     Eigen::Index i,
+                     const ScoreBasis& basis,
+                     double best) {
+  Forecast forecast{.epoch = law.epochs()[static_cast<std::size_t>(i)],
+                    .mean = history.in_user_units(law.mean(i)),
+                    .incumbent = history.in_user_units(scale.undo(best)),
+                    .target = history.in_user_units(scale.undo(basis.target)),
+                    .stays = law.chance_to_stay(i),
+                    .basis = basis};
+  for (const double share : kForecastShares) {
+    forecast.quantiles.push_back(history.in_user_units(law.quantile(i, share)));
+  }
+  if (std::isfinite(law.reached())) forecast.reached = history.in_user_units(scale.undo(law.reached()));
+  std::sort(forecast.quantiles.begin(), forecast.quantiles.end());
+  constexpr double kNinetyPercent = 1.2815515655446004;
+  forecast.shown_sd = (forecast.high() - forecast.low()) / (2.0 * kNinetyPercent);
+  return forecast;
 }
 
 Score score_in_metric(const ResponseScale& scale, double best, double log_improvement) {

@@ -4,6 +4,7 @@
 
 #include "bapi/gp/fit.h"
 #include "bapi/gp/response.h"
+#include "bapi/model/prognosis.h"
 #include "bapi/study/history.h"
 #include "bapi/study/reason.h"
 
@@ -13,14 +14,23 @@ namespace bapi {
 struct Expected {
   Epoch epoch = 0;
   double mean = 0.0;
-  double sd = 0.0;           // as the score uses it
-  double measured_sd = 0.0;  // of what will be measured, noise included
-  double best = 0.0;         // so far
-  double target = 0.0;       // from where improvement counts
+  double sd = 0.0;                     // as the score uses it
+  double measured_sd = 0.0;            // of what will be measured, noise included
+  double best = 0.0;                   // so far
+  double target = 0.0;                 // from where improvement counts
+  std::optional<double> reached = {};  // by the trial so far, where the value cannot fall below it
 };
 
-// The same in the unit of the metric and the user's direction.
+// The same in the unit of the metric and the user's direction: its mean, quantiles and the numbers of the score.
 Forecast forecast_of(const History& history, const ResponseScale& scale, const Expected& expected);
+
+// What the log keeps of a law: its numbers at the i-th epoch. `best` and `target` are standardised.
+Forecast forecast_of(const History& history,
+                     const ResponseScale& scale,
+                     const Prognosis& law,
+                     Eigen::Index i,
+                     const ScoreBasis& basis,
+                     double best);
 
 // The logarithm of an improvement on `best`, or on what lies above it, from the scale of the model to the unit of the
 // metric: there the warp is straight.

@@ -4,12 +4,14 @@
 #include <vector>
 
 #include "bapi/policy/bapi_options.h"
+#include "bapi/policy/forecast_plan.h"
 #include "bapi/policy/models.h"
 #include "bapi/policy/planning.h"
 
 namespace bapi {
 
-// A predicted value in the user's direction, with the ends of its central 80 % band.
+// A predicted value in the user's direction, with the ends of its central 80 % band, which is widened to the mean where
+// a few large values lead that out of it.
 struct Prediction {
   double mean = 0.0;
   double low = 0.0;
@@ -22,7 +24,7 @@ struct CurveForecast {
   Epoch done = 0;
   Epoch stop = 0;  // where it will have flattened out
   Cost cost_to_finish = 0.0;
-  double chance_of_best = 0.0;     // that its value at the last epoch beats the best so far
+  double chance_of_best = 0.0;     // to beat the current best by the last epoch
   std::vector<Epoch> epochs = {};  // 1 .. last
   std::vector<Prediction> curve = {};
 };
@@ -31,7 +33,7 @@ struct PlannedTraining {
   std::optional<TrialId> trial;  // none: a new configuration
   Config config;
   Epoch from = 0;
-  Epoch until = 0;  // its conservative stop
+  Epoch until = 0;  // where its curve is flat, or what the budget pays
   Cost cost = 0.0;
   Prediction value;          // at `until`
   double improvement = 0.0;  // expected, over the best so far, in the metric's unit
@@ -75,8 +77,15 @@ class Insight {
   PlanSummary plan(Cost budget, int length) const;
 
  private:
-  Prediction in_user_units(double mean, double sd) const;
-  void look_ahead(const Horizon& horizon, PlanSummary& summary) const;
+  double best_so_far() const;
+  Prediction in_user_units(double mean, double low, double high) const;  // of scores
+  Prediction prediction(const Prognosis& law, Eigen::Index i) const;
+  std::vector<Candidate> candidates() const;
+  std::vector<PlannedForecast> paper_horizon(const std::vector<Candidate>& candidates,
+                                             Cost budget,
+                                             int length,
+                                             int& next) const;
+  void look_ahead(const std::vector<PlannedForecast>& runs, PlanSummary& summary) const;
 
   const History& history_;
   BapiOptions options_;

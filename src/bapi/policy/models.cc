@@ -1,5 +1,8 @@
 #include "bapi/policy/models.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "bapi/model/curve_costs.h"
 #include "bapi/policy/earlier_evidence.h"
 #include "bapi/policy/forecasts.h"
@@ -33,10 +36,20 @@ void Models::tell_in_metric(Reason& why) const {
   if (why.rival) why.rival->log_score += log_unit;
 }
 
+Prognosis Models::law_from(const CurveAt& at, Epoch first) const {
+  std::vector<Epoch> epochs(static_cast<std::size_t>(max_epoch - first + 1));
+  std::iota(epochs.begin(), epochs.end(), first);
+  return prognosis_of(*this, *surrogate, at, epochs, reached_variance);
+}
+
 Models fit_models(const Evidence& evidence, const ModelOptions& options, Rng& rng) {
   CurveModelOptions curves = curve_options(evidence.spec().metric, options.curves);
   curves.trends = earlier_trends(evidence.spec());
-  return {CurveModel::fit(evidence.curves(), evidence.epochs(), curves, rng), fit_cost(evidence, options, rng)};
+  curves.bounds = evidence.bounds();
+  Models models{CurveModel::fit(evidence.curves(), evidence.epochs(), curves, rng), fit_cost(evidence, options, rng)};
+  const double noise = models.surrogate->noise();
+  models.reached_variance = options.reached == Reached::known ? std::min(models.fluctuation, noise) : noise;
+  return models;
 }
 
 }  // namespace bapi

@@ -2,13 +2,21 @@
 
 #include "bapi/cost/cost_model.h"
 #include "bapi/model/curve_model.h"
+#include "bapi/model/expectations.h"
 #include "bapi/policy/evidence.h"
 #include "bapi/study/reason.h"
 
 namespace bapi {
 
+// How the value that a trial has reached enters forecasts of its further course.
+enum class Reached {
+  known,  // as well as the fluctuation of curves allows
+  noisy,  // as one more observation of the model
+};
+
 struct ModelOptions {
   CurveModelOptions curves = {};
+  Reached reached = Reached::known;
   CostForm cost = CostForm::log_rate;
 
   // The cost model learns from at most this many trials, evenly taken.
@@ -18,6 +26,13 @@ struct ModelOptions {
 // What is believed about a study: its learning curves, numbered by trial, and its costs.
 struct Models : CurveModel {
   CostModel cost;
+  double reached_variance = 0.0;  // of the value that a trial has reached, see Reached
+
+  // What is expected of curves at one epoch each, and the law of one of them from an epoch to the last.
+  Expectations expected(const std::vector<CurveAt>& curves, const std::vector<Epoch>& epochs) const {
+    return expectations(*this, *surrogate, curves, epochs, reached_variance);
+  }
+  Prognosis law_from(const CurveAt& at, Epoch first) const;
 
   double to_user(const History& history, double standardised) const {
     return history.in_user_units(scale.undo(standardised));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bapi/model/spread.h"
 #include "bapi/planner/early_termination.h"
 #include "bapi/policy/forecasts.h"
 #include "bapi/policy/model_decision.h"
@@ -56,7 +57,7 @@ Reason reasons_for_run(const History& history,
                        const Horizon& horizon) {
   const PlannedRun& next = horizon.next();
   Reason why{.rule = Rule::plan,
-             .price = Price{.until = next.until, .cost = next.cost, .log_sd = models.cost.log_sd(next.x)},
+             .price = Price{.until = next.until, .cost = next.cost, .log_sd = models.cost.log_sd(next.x, next.from)},
              .score = Score{.log = next.log_improvement_per_cost, .unit = ScoreUnit::model},
              .plan = PlanOutline{.trials = static_cast<int>(horizon.runs.size()), .left = horizon.budget_left},
              .notes = notes_of(models.surrogate->fit_summary())};
@@ -70,9 +71,10 @@ Reason reasons_for_run(const History& history,
                              {.epoch = next.until,
                               .mean = next.mean,
                               .sd = next.sd,
-                              .measured_sd = models.measured_sd(next.sd),
+                              .measured_sd = models.measured_sd(next.sd, next.from, next.until),
                               .best = models.best,
-                              .target = models.best});
+                              .target = models.best,
+                              .reached = models.floor_of(next.group, next.from)});
   why.forecast->shortened = next.shortened;  // the budget pays for no more
   if (!next.shortened) why.forecast->flat = next.until;
   models.tell_in_metric(why);
@@ -104,13 +106,14 @@ PaperPlan::Look PaperPlan::look_at(const Trial& trial, const Planning& planning)
                                         {.epoch = check.stop,
                                          .mean = check.mean_at_stop,
                                          .sd = check.sd_at_stop,
-                                         .measured_sd = check.sd_at_stop,
+                                         .measured_sd = spread_factor(now, check.stop) * check.sd_at_stop,
                                          .best = check.best,
-                                         .target = check.best});
+                                         .target = check.best,
+                                         .reached = models.floor_of(at.group, now)});
   BlockCheck block{.trial = trial.id,
                    .stop = check.stop,
                    .mean = forecast.mean,
-                   .sd = forecast.shown_sd,
+                   .sd = check.sd_at_stop * models.scale.slope(check.mean_at_stop),
                    .sd_now = check.sd_now * models.scale.slope(check.mean_at_stop),
                    .incumbent = forecast.incumbent,
                    .kappa = options_.kappa};
@@ -123,7 +126,7 @@ PaperPlan::Look PaperPlan::look_at(const Trial& trial, const Planning& planning)
     const double score = curve->log_improvement(end, models.best) - std::log(to_stop);
     Reason why{.rule = Rule::to_conservative_stop,
                .forecast = forecast,
-               .price = Price{.until = check.stop, .cost = to_stop},
+               .price = Price{.until = check.stop, .cost = to_stop, .log_sd = models.cost.log_sd(at.x, now)},
                .score = Score{.log = score},
                .check = block,
                .notes = notes_of(models.surrogate->fit_summary())};

@@ -43,7 +43,15 @@ StopRule Planning::stop_rule(Epoch done) const {
 }
 
 Epoch Planning::stop_of(const CurveAt& at) const {
-  return conservative_stop(*curve(at), at.x, at.group, stop_rule(at.done));
+  const StopRule rule = stop_rule(at.done);
+  if (options_.stop == StopBy::constrained_mean) return conservative_stop(*curve(at), at.x, at.group, rule);
+  const Epoch first = std::max(rule.min_epoch, at.done + 1);
+  if (first > rule.max_epoch) return rule.max_epoch;
+  const Vector ahead = models_.law_from(at, first).modelled_means();
+  Vector means(rule.max_epoch - rule.min_epoch + 1);
+  means.tail(ahead.size()) = ahead;
+  if (ahead.size() < means.size()) means[0] = models_.floor_of(at.group, at.done).value_or(ahead[0]);
+  return conservative_stop_by_scan(means, rule);
 }
 
 Cost Planning::cost_to(const CurveAt& at, Epoch until) const {

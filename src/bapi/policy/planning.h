@@ -10,7 +10,14 @@
 
 namespace bapi {
 
+// By which course it is judged where a curve flattens out.
+enum class StopBy {
+  forecast,          // the one that is forecast
+  constrained_mean,  // the paper's: the mean under the constraint that curves do not fall
+};
+
 struct PlanOptions {
+  StopBy stop = StopBy::forecast;
   int horizon = 4;  // runs that a plan looks ahead
   std::optional<double> epsilon =
       {};  // tolerance of conservative stops, as a share of the range of values; auto if none

@@ -32,7 +32,14 @@ std::string shorter_number(double value) {
   return std::abs(value) < 100.0 ? fmt::format("{:.2g}", value) : short_number(value);
 }
 
+// Logs of earlier versions have no quantiles.
 std::string expected_text(const Forecast& forecast) {
+  if (!forecast.quantiles.empty()) {
+    return fmt::format("{} (80 %: {} to {})",
+                       short_number(forecast.mean),
+                       short_number(forecast.low()),
+                       short_number(forecast.high()));
+  }
   return fmt::format("{} ± {}", short_number(forecast.mean), shorter_number(forecast.shown_sd));
 }
 
@@ -192,14 +199,25 @@ std::string note_text(const Note& note) {
   return fmt::format("{} {}", name, short_number(note.value));
 }
 
-void tell_notes(const Reason& why, Detail detail, Sentences& sentences) {
+void tell_notes(const Reason& why, const StudySpec& spec, Detail detail, Sentences& sentences) {
   std::vector<std::string> parts;
   for (const Note& note : why.notes) {
     if (!is_diagnostic(note.kind)) parts.push_back(note_text(note));
   }
   if (!parts.empty()) sentences.push_back(capitalised(fmt::format("{}", fmt::join(parts, ", "))));
   if (detail == Detail::normal) return;
-  if (why.forecast && why.forecast->sd) {
+  if (why.forecast && why.forecast->basis) {
+    const ScoreBasis& basis = *why.forecast->basis;
+    sentences.push_back(
+        fmt::format("On the model's scale the score used the mean {:.12g}, the standard deviation {:.12g} and the "
+                    "value to improve on "
+                    "{:.12g}; there, the logarithm of one unit in {} is {:.12g}",
+                    basis.mean,
+                    basis.sd,
+                    basis.target,
+                    spec.metric.name,
+                    basis.log_unit));
+  } else if (why.forecast && why.forecast->sd) {
     sentences.push_back(fmt::format("The score used a standard deviation of {}", short_number(*why.forecast->sd)));
   }
   for (const Note& note : why.notes) {
@@ -488,7 +506,7 @@ std::vector<std::string> in_full(const Reason& why, TrialId trial, const StudySp
   if (why.shortened_from) {
     sentences.push_back(fmt::format("The budget does not pay for training to epoch {}", *why.shortened_from));
   }
-  tell_notes(why, detail, sentences);
+  tell_notes(why, spec, detail, sentences);
   for (std::string& sentence : sentences) sentence += ".";
   return sentences;
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "bapi/report/range_text.h"
@@ -42,6 +43,11 @@ std::string text_of(const Gpus& gpus) {
   if (!gpus.given()) return "none";
   const std::string devices = gpus.automatic ? "auto" : fmt::format("[{}]", fmt::join(gpus.devices, ", "));
   return gpus.per_gpu == 1 ? devices : fmt::format("{{devices: {}, per_gpu: {}}}", devices, gpus.per_gpu);
+}
+
+std::string text_of(const MetricBounds& bounds) {
+  const auto end = [](double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string("null"); };
+  return fmt::format("[{}, {}]", end(bounds.low), end(bounds.high));
 }
 
 std::string text_of(const std::string& text) { return text.empty() ? "none" : text; }
@@ -200,7 +206,7 @@ struct Sorted {
 // Visits the fields of one struct, with those of another beside it: the same list, so the same types.
 class Comparer {
  public:
-  // All differences go to `only`, if there is one.
+  // All differences go to `only`, if there is one, but for fields that may change anyway.
   template <typename T>
   Comparer(const T& stored, std::string path, Sorted& found, Lines* only = nullptr)
       : path_(std::move(path)), found_(found), only_(only) {
@@ -211,7 +217,7 @@ class Comparer {
   void operator()(const Field& field, const T& wanted) {
     const T& stored = *static_cast<const T*>(stored_.list[next_++]);
     const std::string path = path_ + std::string(field.name);
-    Lines& lines = only_ ? *only_ : found_.of(field);
+    Lines& lines = only_ && !field.free ? *only_ : found_.of(field);
     if constexpr (requires { compare_field(path, stored, wanted, lines); }) {
       compare_field(path, stored, wanted, lines);
     } else if constexpr (Listed<const T, Addresses>) {

@@ -1,9 +1,15 @@
 #include "bapi/study/metric_bounds.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <string_view>
+
+#include "bapi/base/error.h"
+#include "bapi/base/number.h"
+#include "bapi/base/split.h"
 
 namespace bapi {
 namespace {
@@ -59,6 +65,7 @@ constexpr std::array<std::string_view, 15> kNotNegative = {"loss",
                                                            "rmsle",
                                                            "fid"};
 constexpr std::array<std::string_view, 2> kFromOne = {"perplexity", "ppl"};
+constexpr std::array<std::string_view, 3> kPercent = {"percent", "pct", "percentage"};
 
 }  // namespace
 
@@ -75,9 +82,27 @@ MetricBounds assumed_bounds(const std::string& metric, const std::vector<double>
   } else if (has_word(metric, kFromOne)) {
     bounds.low = 1.0;
   } else if (has_word(metric, kShares)) {
-    bounds = {.low = 0.0, .high = highest > 1.0 ? 100.0 : 1.0};
+    bounds = {.low = 0.0, .high = highest > 1.0 || has_word(metric, kPercent) ? 100.0 : 1.0};
   }
   return lowest < bounds.low || highest > bounds.high ? MetricBounds{} : bounds;
+}
+
+MetricBounds bounds_of(const Metric& metric, const std::vector<double>& values) {
+  return metric.bounds ? *metric.bounds : assumed_bounds(metric.name, values);
+}
+
+MetricBounds parse_bounds(const std::string& text, const std::string& where) {
+  const std::vector<std::string> ends = split(text, ',');
+  require(
+      ends.size() == 2,
+      fmt::format("{}: found \"{}\", expected two ends such as 0,1; an end that is left out is open: 0,", where, text));
+  const auto end = [&](const std::string& part, double open) {
+    return trim(part).empty() ? open : parse_number(trim(part), where);
+  };
+  const MetricBounds bounds{.low = end(ends[0], MetricBounds{}.low), .high = end(ends[1], MetricBounds{}.high)};
+  require(bounds.low < bounds.high,
+          fmt::format("{}: found \"{}\", expected the lower end first, for example 0,1", where, text));
+  return bounds;
 }
 
 std::optional<Goal> usual_goal(const std::string& metric) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -86,22 +87,43 @@ inline constexpr auto names<Rule> = NameTable{
     Name{Rule::asked_for_by_user, "asked-for-by-user"},
 };
 
+// What a score was computed from, on the scale of the model, where forecasts are normal and values are maximised.
+struct ScoreBasis {
+  double mean = 0.0;
+  double sd = 0.0;
+  double target = 0.0;    // from where improvement counts
+  double log_unit = 0.0;  // of the metric's unit over that of the scale, at the best value so far
+  bool operator==(const ScoreBasis&) const = default;
+};
+
+// Shares of the law of a forecast of which the log keeps the quantiles: the ends of the central 95, 80 and 50 % bands,
+// and the median.
+inline constexpr std::array<double, 7> kForecastShares = {0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975};
+
 // What the trial was expected to reach.
-//
-// Forecasts are normal in a warped scale, w(y) = -log(1 + (incumbent - y) / gap) for a metric to be maximised, straight
-// above the incumbent; `gap` = 0 leaves values as they are. Deviations are those of the warped scale times the slope of
-// its inverse at `mean`.
 struct Forecast {
   Epoch epoch = 0;
   double mean = 0.0;
-  std::optional<double> sd = {};  // as the score used it; not in logs of version 0.1
-  double shown_sd = 0.0;          // of what will be measured, noise included: told to people, and calibrated
-  double incumbent = 0.0;         // the best value so far
-  double target = 0.0;            // from where improvement counts; the incumbent unless the policy aims higher
-  double gap = 0.0;
+  std::optional<double> sd = {};   // see `gap`
+  double shown_sd = 0.0;           // for people: that of a normal with the 80 % band of the forecast
+  double incumbent = 0.0;          // the best value so far
+  double target = 0.0;             // from where improvement counts; the incumbent unless the policy aims higher
+  double gap = 0.0;                // see below
   std::optional<Epoch> flat = {};  // where the curve will have flattened out
   bool shortened = false;          // `epoch` is as far as the budget goes
+
+  // Not in logs of earlier versions, of which forecasts were normal in a warped scale, w(y) = -log(1 + (incumbent - y)
+  // / gap) for a metric to be maximised, straight above the incumbent; `gap` = 0 leaves values as they are. Deviations
+  // were those of the warped scale times the slope of its inverse at `mean`; `sd` is the one of the score.
+  std::vector<double> quantiles = {};  // at kForecastShares, ascending
+  std::optional<double> reached = {};  // by the trial so far, where the value cannot fall below it
+  double stays = 0.0;                  // the chance that it gets no better than that
+  std::optional<ScoreBasis> basis = {};
   bool operator==(const Forecast&) const = default;
+
+  // The ends of the central 80 % band; only with quantiles.
+  double low() const { return quantiles.at(1); }
+  double high() const { return quantiles.at(5); }
 };
 
 // What it was expected to cost to train the trial to `until`.

@@ -10,15 +10,27 @@ namespace bapi {
 // with each, `visit("name", field)`, or `visit.if_set("name", field)` where a default value means that there is nothing
 // to say.
 
+template <typename Visitor, Of<ScoreBasis> T>
+void fields(Visitor& visit, T& basis) {
+  visit("mean", basis.mean);
+  visit("sd", basis.sd);
+  visit("target", basis.target);
+  visit("log_unit", basis.log_unit);
+}
+
 template <typename Visitor, Of<Forecast> T>
 void fields(Visitor& visit, T& forecast) {
   visit("epoch", forecast.epoch);
   visit("mean", forecast.mean);
+  visit.if_set("quantiles", forecast.quantiles);
+  visit.if_set("reached", forecast.reached);
+  visit.if_set("stays", forecast.stays);
+  visit.if_set("basis", forecast.basis);
   visit.if_set("sd", forecast.sd);
   visit("shown_sd", forecast.shown_sd);
   visit("incumbent", forecast.incumbent);
   visit("target", forecast.target);
-  visit("gap", forecast.gap);
+  visit.if_set("gap", forecast.gap);
   visit.if_set("flat", forecast.flat);
   visit.if_set("shortened", forecast.shortened);
 }

@@ -59,6 +59,13 @@ void accept(std::string_view where, const std::optional<std::string>& mistake) {
 
 void validate_metric(const Metric& metric) { accept("metric", metric_name_mistake(metric.name)); }
 
+void validate_bounds(const std::optional<MetricBounds>& bounds) {
+  require(!bounds || bounds->low < bounds->high,
+          fmt::format("metric.bounds: [{}, {}], expected the lower end first, for example [0, 1]",
+                      bounds ? bounds->low : 0.0,
+                      bounds ? bounds->high : 0.0));
+}
+
 void validate_epochs(const EpochRange& epochs) {
   require(epochs.min >= 1, fmt::format("epochs: min = {}, must be at least 1", epochs.min));
   require(epochs.max >= epochs.min, fmt::format("epochs: max = {} is below min = {}", epochs.max, epochs.min));
@@ -247,6 +254,7 @@ void validate_rules(const StudySpec& spec, const StudyKeys& unread) {
   all.of({"lockstep", "budget"}, [&] { validate_lockstep_in_time(spec); });
   all.of({"lockstep", "workers"}, [&] { validate_lockstep_of_one(spec); });
   all.of({"metric", "epochs"}, [&] { validate_smoothing(spec); });
+  all.of({"metric"}, [&] { validate_bounds(spec.metric.bounds); });
   all.of({"repeat"}, [&] { validate_repeat(spec.repeat); });
   all.of({"repeat", "budget", "epochs"}, [&] { validate_room_to_repeat(spec); });
   RangeCheck ranges(all);

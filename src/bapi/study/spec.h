@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,11 +24,22 @@ enum class Goal { maximize, minimize };
 template <>
 inline constexpr auto names<Goal> = NameTable{Name{Goal::maximize, "maximize"}, Name{Goal::minimize, "minimize"}};
 
+// Between which values a metric can be; an infinite end is open.
+struct MetricBounds {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+
+  bool known() const { return std::isfinite(low) || std::isfinite(high); }
+  bool contain(double value) const { return value >= low && value <= high; }
+  bool operator==(const MetricBounds&) const = default;
+};
+
 struct Metric {
   std::string name = "value";
   Goal goal = Goal::maximize;
-  int smooth = 1;              // see Valuation
-  ValueOf of = ValueOf::best;  // the epoch by which a trial counts
+  int smooth = 1;                           // see Valuation
+  ValueOf of = ValueOf::best;               // the epoch by which a trial counts
+  std::optional<MetricBounds> bounds = {};  // not set: see assumed_bounds
   bool operator==(const Metric&) const = default;
 
   Valuation valuation() const { return {.smooth = smooth, .of = of}; }

@@ -46,6 +46,12 @@ void fields(Visitor& visit, T& param) {
   visit("when", param.when);
 }
 
+template <typename Visitor, Of<MetricBounds> T>
+void fields(Visitor& visit, T& bounds) {
+  visit("low", bounds.low);
+  visit("high", bounds.high);
+}
+
 template <typename Visitor, Of<Metric> T>
 void fields(Visitor& visit, T& metric) {
   visit(Field("name").expects("the name of a metric").required("name: accuracy").obeys(metric_name_mistake),
@@ -53,6 +59,7 @@ void fields(Visitor& visit, T& metric) {
   visit(Field("goal").required("goal: maximize"), metric.goal);
   visit(Field("smooth").positive().added(), metric.smooth);
   visit(Field("of").added(), metric.of);
+  visit(Field("bounds").may_change().added(), metric.bounds);
 }
 
 template <typename Visitor, Of<BudgetSpec> T>

@@ -79,6 +79,19 @@ void read_notation(const YamlField& field, EpochRange& range) {
   if (epochs.has("min")) range.min = epochs["min"].small_integer();
 }
 
+// An end of the bounds of a metric; null leaves it open.
+double read_end(const YamlField& field, double open) { return field.is_empty() ? open : field.number(); }
+
+void read_notation(const YamlField& field, MetricBounds& bounds) {
+  constexpr const char* kBounds = "two numbers such as [0, 1]; null leaves an end open: [0, null]";
+  if (!field.is_list()) field.expected(kBounds);
+  const std::vector<YamlField> ends = field.items(kBounds);
+  if (ends.size() != 2) field.fail(fmt::format("found {} values, expected {}", ends.size(), kBounds));
+  bounds = {.low = read_end(ends[0], MetricBounds{}.low), .high = read_end(ends[1], MetricBounds{}.high)};
+  if (!(bounds.low < bounds.high))
+    field.fail(fmt::format("the lower end is not below the upper one; expected {}", kBounds));
+}
+
 void read_notation(const YamlField& field, PolicySpec& spec) {
   spec = {};
   if (!field.is_mapping()) {

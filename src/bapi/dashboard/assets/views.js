@@ -352,7 +352,7 @@ export function trialPage(n) {
       if (f.stop > t.epochs) marks.push({type: 'rule', x: f.stop, label: 'flat by ' + f.stop, colour: 'purple'});
     }
     return {x: {label: 'epoch', low: 0}, y: {label: know.study.spec.metric}, marks, sample: ys, points: t.curve.map((p) => ({x: p.epoch, y: p.value, label: 'epoch ' + p.epoch + ': ' + num(p.value) + ', cost ' + cost(p.cost, unit())})),
-            caption: know.study.spec.metric + ' ' + num(ys[0]) + ' at epoch ' + xs[0] + ', best ' + num(t.best) + ' at epoch ' + t.best_epoch + '.' + (f ? ' At the last epoch ' + num(f.final) + ' is expected (80 %: ' + num(f.low) + ' to ' + num(f.high) + '); the chance to become the best is ' + percent(f.chance_of_best) + '.' : ''),
+            caption: know.study.spec.metric + ' ' + num(ys[0]) + ' at epoch ' + xs[0] + ', best ' + num(t.best) + ' at epoch ' + t.best_epoch + '.' + (f ? ' At the last epoch ' + num(f.final) + ' is expected (80 %: ' + num(f.low) + ' to ' + num(f.high) + '); the chance to beat the current best is ' + percent(f.chance_of_best) + '.' : ''),
             table: {head: ['epoch', know.study.spec.metric, 'cost'], rows: t.curve.map((p) => [p.epoch, p.value, p.cost])}};
   }, {logAxis: 'y'});
   const metrics = metricCharts(n, () => (know.answers[part] ? know.answers[part].curve : []));

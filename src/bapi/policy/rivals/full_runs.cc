@@ -84,7 +84,9 @@ bool has_finished_trial(const History& history) {
 
 ConfigurationModel fit_configurations(const Evidence& evidence, Rng& rng) {
   check(has_finished_trial(evidence.history()), "fit_configurations: there is nothing to learn from yet");
-  return ConfigurationModel::fit(evidence.outcomes(), stacked_x(evidence.running()), rng);
+  ConfigurationModel model = ConfigurationModel::fit(evidence.outcomes(), stacked_x(evidence.running()), rng);
+  model.scale.bound.bounds = evidence.bounds();  // of what is told
+  return model;
 }
 
 FullRunCost fit_full_run_cost(const Evidence& evidence, Rng& rng) {

@@ -69,21 +69,18 @@ const OptionTable<StepByStepOptions>& step_by_step_table() {
 }  // namespace
 
 Moments StepByStep::Lineup::at(const std::vector<Epoch>& epochs) const {
-  return candidate_moments(curves, candidates, epochs, history.spec().epochs.max, models.fluctuation);
+  const Expectations expected = candidate_moments(models, curves, candidates, epochs, models.fluctuation);
+  return {.mean = expected.mean, .variance = expected.latent_sd.cwiseAbs2()};
 }
 
 Forecast StepByStep::Lineup::forecast(std::size_t candidate, Epoch epoch, double mean, double sd, double target) const {
-  const Candidate& c = candidates[candidate];
-  const double variance = curves.predict(Rows::of_curve(c.x, {epoch}, history.spec().epochs.max, c.group)).variance[0];
-  const double model_sd = std::sqrt(variance);
-  return forecast_of(history,
-                     models.scale,
-                     {.epoch = epoch,
-                      .mean = mean,
-                      .sd = sd,
-                      .measured_sd = models.measured_sd(model_sd),
-                      .best = models.best,
-                      .target = target});
+  return forecast_of(
+      history,
+      models.scale,
+      prognosis_of(models, curves, candidates[candidate].at(), {epoch}, models.fluctuation),
+      0,
+      {.mean = mean, .sd = sd, .target = target, .log_unit = score_in_metric(models.scale, models.best, 0.0).log},
+      models.best);
 }
 
 std::vector<PolicyOptionInfo> StepByStep::common_options() { return step_by_step_table().describe({}); }
