@@ -105,8 +105,10 @@ void Insight::look_ahead(const std::vector<PlannedForecast>& runs, PlanSummary& 
   for (std::size_t i = 0; i < runs.size(); ++i) {
     best = best.cwiseMax(results.col(static_cast<Eigen::Index>(i))).eval();
     const std::vector<double> ascending = sorted(best);
+    // The mean of the gains, not of the values: what never falls in any future does not fall by rounding either.
+    const double mean = now + (best.array() - now).mean();
     summary.outlook.push_back({.cost = summary.outlook.back().cost + runs[i].cost,
-                               .best = in_user_units(best.mean(), quantile(ascending, 0.1), quantile(ascending, 0.9))});
+                               .best = in_user_units(mean, quantile(ascending, 0.1), quantile(ascending, 0.9))});
   }
   const std::vector<double> ascending = sorted(best);
   for (int i = 0; i < kGainQuantiles; ++i) {
