@@ -79,6 +79,9 @@ class Submit(EndToEnd):
         self.assertNotIn("secret", refused)
         self.assertIn("expected slurm", self.bapi("submit", "pbs", self.STUDY, code=2).stderr)
 
+    def test_submits_no_jobs_that_could_only_fail(self):
+        self.assertIn("has no workers yet", self.bapi("submit", "slurm", self.STUDY, code=2).stderr)
+
 
 class WrongUse(EndToEnd):
     def test_without_a_command_shows_help_on_stderr(self):

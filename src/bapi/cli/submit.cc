@@ -41,8 +41,7 @@ DatabaseStudy study_in_database(const std::string& text) {
   const StudyPlace place = locate_place(text);
   require(
       place.in_database(),
-      fmt::format("{}: found a study in a directory; workers on other machines need one in a database: create it with "
-                  "bapi run --storage postgresql://user@host/database, and name it as "
+      fmt::format("{}: found a study in a directory; workers on other machines need one in a database, "
                   "postgresql://user@host/database#NAME",
                   place.shown()));
   return place.database();
@@ -106,6 +105,9 @@ int submit(const SubmitOptions& options) {
     print(script);
     return kDone;
   }
+  require(!options.program.empty(),
+          "this version of bapi has no workers yet; --program PROGRAM submits another program in its place, --dry-run "
+          "prints the script");
   const std::optional<int> code = run_sbatch(script);
   require(code.has_value(),
           "there is no sbatch here; run this on a machine of the cluster, or add --dry-run to get the script");

@@ -97,7 +97,7 @@ StudyPlace study_there(DatabaseStudy study) {
   std::vector<std::string> names;
   for (const StudyPlace& place : places) names.push_back(place.database().name);
   require(!places.empty(),
-          fmt::format("{}: there is no study in this database (bapi run --storage creates one)", study.shown()));
+          fmt::format("{}: there is no study in this database", study.shown()));
   require(places.size() == 1,
           fmt::format(
               "{}: there are several studies: add #NAME of one of them ({})", study.shown(), fmt::join(names, ", ")));
