@@ -589,7 +589,9 @@ class SimulatedCluster {
         Session session(log, policy, clock_);
         ClusterEvaluator evaluator(
             session, dispatch, dispatch, clock_, {.lease = plan_.lease, .patience = 1e9, .remark = {}});
-        bapi::lead(session, evaluator, clock_, {.keep_going = true});
+        TuneOptions options;
+        options.keep_going = true;
+        bapi::lead(session, evaluator, clock_, options);
         return;
       } catch (const Shortage&) {
         line.actor->sleep(1.0);
