@@ -45,7 +45,9 @@ ClusterEvaluator::ClusterEvaluator(const Session& session,
   read_board();
 }
 
+// As they stand once everything is settled that was recorded.
 void ClusterEvaluator::read_orders() {
+  dispatch_.settle();
   std::map<TrialId, WorkOrder> found;
   for (WorkOrder& order : dispatch_.orders()) {
     trained_by_[order.trial] = order.worker;
@@ -135,6 +137,9 @@ void ClusterEvaluator::look() {
       leadership_.sign_of_life();
       signed_at_ = clock_.now();
     }
+    // Who delivers may have an order of which nobody heard that it was written.
+    if (in_doubt_ && !(facts_.empty() && settlement_.empty())) return;
+    if (in_doubt_) read_orders();
     read_board();
     for (const StoredDelivery& stored : board_.deliveries) take(stored);
     look_for_lost_workers();
@@ -464,10 +469,7 @@ void ClusterEvaluator::keep_pace(std::span<const Placing> placings) {
 // else. Then comes the pace that allows for the new orders, then a look
 // at what was granted before it was lowered, then the orders.
 void ClusterEvaluator::give_orders() {
-  if (in_doubt_) {
-    dispatch_.settle();
-    read_orders();
-  }
+  if (in_doubt_) read_orders();
   queue_what_was_broken_off();
   catch_up();
   std::vector<Placing> placings = places();
