@@ -369,7 +369,7 @@ class SimulatedCluster {
       const auto close = [&](OverheadKind kind, double until) {
         for (const Event& fact : process.account.close(kind, until)) facts_.push_back(fact);
       };
-      if (process.told_to_end) close(OverheadKind::unfinished, *process.told_to_end);
+      if (process.told_to_end) close(OverheadKind::unfinished, std::min(at, *process.told_to_end));
       close(failed ? OverheadKind::failed : OverheadKind::grace, at);
       if (how && open_.contains(trial)) {
         facts_.push_back(*how);
