@@ -116,7 +116,7 @@ TEST_P(DispatchContract, ADeliveryIsKeptUntilTheLeaderHasTakenIt) {
   const WorkerId worker = join();
   const Delivery sent{.number = 1,
                       .facts = {measured(0, 1, 0.1), SegmentDone{.trial = TrialId{0}}},
-                      .standings = {{.trial = TrialId{0}, .order = 7, .charged_until = 1.75e9 + 0.1, .ended = true}},
+                      .standings = {{.trial = TrialId{0}, .order = 7, .ended = true}},
                       .tally = {.busy = 1.5, .failures = 2},
                       .trains = true};
   EXPECT_EQ(send(worker, sent), Receipt::Kind::taken);

@@ -209,6 +209,7 @@ TEST(Tune, TheLogIsTheSameWhereverThePolicyThinks) {
 // Trains its trials in no time; whatever is served while a policy thinks is one more epoch of the first one.
 class ServedEvaluator : public Evaluator {
  public:
+  int slots() const override { return 2; }
   void start(const Segment& segment) override { segments_[segment.trial] = segment; }
   void release(TrialId trial) override {
     segments_.erase(trial);

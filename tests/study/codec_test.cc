@@ -164,7 +164,7 @@ TEST(Codec, MalformedEventsAreRefusedWithWhatWasFoundAndExpected) {
             "enqueued");
   EXPECT_EQ(refusal_of_event(R"({"kind":"overhead","version":1,"trial":1,"of":"tea","epoch":1,"cost":1})"),
             "event.of: found \"tea\", expected one of \"start-up\", \"repeat\", \"grace\", \"failed\", \"unreported\", "
-            "\"snapshot\", \"unfinished\"");
+            "\"snapshot\", \"unfinished\", \"lost\"");
   EXPECT_EQ(refusal_of_event(R"({"kind":"measured","version":1,"trial":1,"epoch":1,"value":"high","cost":1})"),
             "event.value: found \"high\", expected a number");
   EXPECT_EQ(refusal_of_event(R"({"kind":"measured","version":1,"trial":1,"epoch":3000000000,"value":1,"cost":1})"),

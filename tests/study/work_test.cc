@@ -30,7 +30,7 @@ TEST(Work, DeliveriesComeBackUnchanged) {
   Rng rng(22);
   for (int i = 0; i < 200; ++i) {
     Delivery delivery{.number = i,
-                      .standings = {{.trial = TrialId{4}, .order = 7, .charged_until = 1.75e9 + 0.1, .ended = true}},
+                      .standings = {{.trial = TrialId{4}, .order = 7, .ended = true}},
                       .tally = {.busy = testing_support::any_finite(rng), .failures = 2},
                       .trains = rng.below(2) == 0};
     for (std::size_t kind = 0; kind < std::variant_size_v<Event>; ++kind) {

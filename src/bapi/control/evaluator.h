@@ -23,6 +23,9 @@ class Evaluator {
  public:
   virtual ~Evaluator() = default;
 
+  // How many trials it can train at a time. May change while it works.
+  virtual int slots() const = 0;
+
   // The next segment of a trial: continues its live process where that is possible, else begins one.
   virtual void start(const Segment& segment) = 0;
 
@@ -51,6 +54,9 @@ class Evaluator {
   // these limits are passed. Then it is `out_of_time`, and the study has to end.
   virtual void keep_within(const RunLimits&) {}
   virtual bool out_of_time() const { return false; }
+
+  // Whether what runs is looked after when the loop has ended by an interrupt: others go on with it.
+  virtual bool outlives_loop() const { return false; }
 
   // What the processes cost beyond the facts that were handed out, and per second of waiting.
   virtual Running running() const = 0;

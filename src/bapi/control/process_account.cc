@@ -34,6 +34,7 @@ ProcessAccount::Opening ProcessAccount::Opening::of(const Segment& segment, Epoc
           .spent = segment.spent,
           .from = from,
           .continued = segment.continued,
+          .most_unreported = segment.most_unreported,
           .max_epoch = segment.max_epoch,
           .charged_until = now};
 }
@@ -47,6 +48,7 @@ ProcessAccount::ProcessAccount(const StudySpec& spec, const Opening& opening)
       spent_(opening.spent),
       from_(opening.from),
       continued_(opening.continued || opening.from > 0),
+      most_unreported_(opening.most_unreported),
       max_epoch_(opening.max_epoch),
       charged_until_(opening.charged_until),
       reported_(opening.reported),
@@ -85,7 +87,7 @@ Reading ProcessAccount::take_epoch(const EpochReport& report, const CostSource& 
 
 Epoch ProcessAccount::furthest_report() const {
   const bool first = continued_ && reported_ == 0;
-  return last_epoch_ + 1 + (first ? kMostUnreported : 0);
+  return last_epoch_ + 1 + (first ? most_unreported_ : 0);
 }
 
 // Of the expected epoch; an unexpected one is a mistake whatever its value.
@@ -166,7 +168,7 @@ std::string ProcessAccount::mistake(const EpochReport& report) const {
         from_,
         report.epoch,
         report.text,
-        kMostUnreported,
+        most_unreported_,
         furthest_report());
   }
   if (report.epoch > furthest_report()) {

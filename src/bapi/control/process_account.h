@@ -61,8 +61,9 @@ struct Reading {
 // charged. No files, no clock: instants are handed in, in seconds.
 //
 // A process that continues a trial may begin after epochs that an earlier one saved and never reported, at most
-// kMostUnreported of them. Their time was charged when it passed. Where epochs are counted each of them is charged now,
-// and where costs are reported each at the cost of the epoch that is reported after them; once, whatever happens later.
+// `most_unreported` of them. Their time was charged when it passed. Where epochs are counted each of them is charged
+// now, and where costs are reported each at the cost of the epoch that is reported after them; once, whatever happens
+// later.
 class ProcessAccount {
  public:
   struct Opening {
@@ -74,12 +75,13 @@ class ProcessAccount {
     Cost spent = 0.0;        // everything that it was charged
 
     // The process.
-    Epoch from = 0;            // what the program was told
-    bool continued = false;    // its first report may be past the next epoch: others were saved and not reported
-    Epoch max_epoch = 0;       // the last epoch that may be recorded
-    double charged_until = 0;  // the instant of its start, or that up to which its time is in the log
-    Epoch reported = 0;        // the last epoch it has reported; 0 if none
-    bool training = false;     // start-up is over
+    Epoch from = 0;          // what the program was told
+    bool continued = false;  // its first report may be past the next epoch: others were saved and not reported
+    Epoch most_unreported = kMostUnreported;  // so many
+    Epoch max_epoch = 0;                      // the last epoch that may be recorded
+    double charged_until = 0;                 // the instant of its start, or that up to which its time is in the log
+    Epoch reported = 0;                       // the last epoch it has reported; 0 if none
+    bool training = false;                    // start-up is over
 
     // Of a process that trains `segment` from now on; `from` is what the program was told.
     static Opening of(const Segment& segment, Epoch from, double now);
@@ -131,6 +133,7 @@ class ProcessAccount {
   Cost spent_;
   Epoch from_;
   bool continued_;
+  Epoch most_unreported_;
   Epoch max_epoch_;
   double charged_until_;
   Epoch reported_;

@@ -14,6 +14,9 @@ namespace {
 // What ends a study's programs after their grace period, should this process be held up.
 constexpr double kEndSlack = 5.0;  // seconds
 
+// Of deciding without a look at requests and limits in between, however many slots are free.
+constexpr double kDecidingTime = 1.0;  // seconds
+
 // Between two looks at what runs while a decision is taken.
 constexpr double kGlance = 0.005;  // seconds
 
@@ -24,13 +27,17 @@ class Loop {
 
   TuneSummary run() {
     // Segments that the end of the study broke off stay open until the budget is raised.
-    if (history().finished()) return {.end = TuneEnd::finished, .reason = history().finish_reason()};
+    if (history().finished()) return ended_before();
     for (const Segment& segment : session_.open_segments()) evaluator_.start(segment);
     while (true) {
       attend();
       if (look_for_end()) return end(*due_);
-      dispatch();
+      const Handed handed = dispatch();
       if (due_ || passed_while_deciding()) continue;
+      if (handed == Handed::more_to_come) {
+        record_next_facts(0.0);
+        continue;
+      }
       release_what_was_not_chosen();
       if (history().finished() && evaluator_.live().empty()) {
         return end({.end = TuneEnd::finished, .reason = history().finish_reason()});
@@ -52,6 +59,12 @@ class Loop {
     for (const TrialId trial : asked.stopped) {
       if (std::find(live.begin(), live.end(), trial) != live.end()) evaluator_.release(trial);
     }
+  }
+
+  // What an earlier leader of the study could not see to the end of is ended first.
+  TuneSummary ended_before() {
+    const TuneSummary how{.end = TuneEnd::finished, .reason = history().finish_reason()};
+    return evaluator_.live().empty() ? how : end(how);
   }
 
   // Whether the run has to end, and why. What was seen once stays true: the end may cost what was left of the budget.
@@ -77,13 +90,16 @@ class Loop {
 
   bool interrupted() const { return asked_to_pause_ || (options_.interrupt && options_.interrupt->load()); }
 
-  // Hands out work while a worker is free.
-  void dispatch() {
+  // Hands out work while a slot is free, for a while.
+  enum class Handed { everything, more_to_come };
+  Handed dispatch() {
     bool busy = false;
+    const double began = clock_.now();
     while (!busy && !history().finished() && !trouble_ && !passed_while_deciding() &&
-           history().open_segments() < history().spec().workers) {
+           history().open_segments() < evaluator_.slots()) {
+      if (clock_.now() - began > kDecidingTime) return Handed::more_to_come;
       const std::optional<Action> action = decide();
-      if (!action) return;
+      if (!action) return Handed::everything;
       std::visit(Match{[&](const Segment& segment) { evaluator_.start(session_.renewed(segment)); },
                        [&](const Stop& stop) { evaluator_.release(stop.trial); },
                        [&](const Wait&) { busy = true; },
@@ -91,6 +107,7 @@ class Loop {
                  *action);
       observe();
     }
+    return Handed::everything;
   }
 
   // The policy's answer, in the log. nullopt: the run has to end, and nothing was decided.
@@ -166,6 +183,7 @@ class Loop {
 
   // The same; waits until all are gone, and closes the accounts.
   TuneSummary end(const TuneSummary& how) {
+    if (how.end == TuneEnd::interrupted && !asked_to_pause_ && evaluator_.outlives_loop()) return how;
     ending_ = true;
     while (!evaluator_.live().empty()) {
       begin_to_end();

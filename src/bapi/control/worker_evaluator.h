@@ -90,6 +90,7 @@ class WorkerEvaluator : public Evaluator {
   using ContinuesAfter = std::function<Epoch(TrialId, Epoch done)>;
   WorkerEvaluator(const StudySpec& spec, WorkerPool& pool, const Clock& clock, ContinuesAfter continues_after = {});
 
+  int slots() const override { return spec_.workers; }
   void start(const Segment& segment) override;
   void release(TrialId trial) override;
   std::vector<TrialId> live() const override;

@@ -508,8 +508,10 @@ void ProcessEvaluator::conclude(TrainingProcess& process, const Exit& exit) {
   const Epoch last = process.account().last_epoch();
   if (process.has_reported()) restored_.erase(trial);
   if (by_itself && open_.contains(trial) && exit.in_order() && had_nothing_to_train(open_.at(trial), last)) {
-    open_.at(trial).until = last + 2;
-    process.note("ended without a report: the epoch may have been saved before; it is told to train one more");
+    Segment& segment = open_.at(trial);
+    segment.until = std::min(segment.max_epoch, segment.until + segment.most_unreported - kMostUnreported + 1);
+    segment.most_unreported = kMostUnreported;
+    process.note("ended without a report: its epochs may have been saved before; it is told to train further");
   } else if (by_itself && open_.contains(trial) && last < process.told_until() &&
              !continues_from_snapshot(process, exit)) {
     facts_.push_back(early_end(process, exit, last));
@@ -540,10 +542,12 @@ void ProcessEvaluator::keep_ahead_reports(const TrainingProcess& process) {
 }
 
 // A program that ends at BAPI_UNTIL_EPOCH, and whose earlier process has saved that very epoch and not reported it,
-// ends at once. With one epoch more to train it says where it stands; if it does not, it has ended for good.
+// ends at once. With one epoch more to train it says where it stands, or with as many as a process that was lost may
+// have saved; if it does not, it has ended for good.
 bool ProcessEvaluator::had_nothing_to_train(const Segment& segment, Epoch last) const {
+  const bool lost = segment.most_unreported > kMostUnreported;
   return spec_.checkpoint == Checkpoint::kept && segment.continued && last == segment.from &&
-         segment.until == last + 1 && segment.until < segment.max_epoch;
+         (segment.until == last + 1 || lost) && segment.until < segment.max_epoch;
 }
 
 // A program that was to continue and failed before it said anything has probably met a checkpoint that it was killed

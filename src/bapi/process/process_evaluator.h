@@ -61,6 +61,7 @@ class ProcessEvaluator : public Evaluator {
   // again before they are gives the same facts.
   std::vector<Event> recover(const History& history);
 
+  int slots() const override { return spec_.workers; }
   void start(const Segment& segment) override;
   void release(TrialId trial) override;
   std::vector<TrialId> live() const override;

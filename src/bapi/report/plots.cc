@@ -66,6 +66,7 @@ std::string color_of(CostKind kind) {
     case CostKind::grace:
       return kPurple;
     case CostKind::failed:
+    case CostKind::lost:
       return kVermilion;
     case CostKind::snapshot:
       return kGreen;

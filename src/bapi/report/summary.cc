@@ -32,6 +32,8 @@ CostKind kind_of(OverheadKind kind) {
       return CostKind::unreported;
     case OverheadKind::snapshot:
       return CostKind::snapshot;
+    case OverheadKind::lost:
+      return CostKind::lost;
   }
   throw LogicError("unknown kind of overhead");
 }

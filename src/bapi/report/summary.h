@@ -20,7 +20,7 @@ namespace bapi {
 // history.budget().spent() to the last bit.
 
 // `ahead` are epochs that a program trained past what had been decided when it reported them.
-enum class CostKind { epoch, start_up, repeat, unfinished, grace, failed, ahead, unreported, snapshot };
+enum class CostKind { epoch, start_up, repeat, unfinished, grace, failed, ahead, unreported, snapshot, lost };
 inline constexpr std::array kCostKinds = {CostKind::epoch,
                                           CostKind::start_up,
                                           CostKind::repeat,
@@ -29,7 +29,8 @@ inline constexpr std::array kCostKinds = {CostKind::epoch,
                                           CostKind::failed,
                                           CostKind::ahead,
                                           CostKind::unreported,
-                                          CostKind::snapshot};
+                                          CostKind::snapshot,
+                                          CostKind::lost};
 template <>
 inline constexpr auto names<CostKind> = NameTable{Name{CostKind::epoch, "epoch"},
                                                   Name{CostKind::start_up, word(OverheadKind::start_up)},
@@ -39,7 +40,8 @@ inline constexpr auto names<CostKind> = NameTable{Name{CostKind::epoch, "epoch"}
                                                   Name{CostKind::failed, word(OverheadKind::failed)},
                                                   Name{CostKind::ahead, "ahead"},
                                                   Name{CostKind::unreported, word(OverheadKind::unreported)},
-                                                  Name{CostKind::snapshot, word(OverheadKind::snapshot)}};
+                                                  Name{CostKind::snapshot, word(OverheadKind::snapshot)},
+                                                  Name{CostKind::lost, word(OverheadKind::lost)}};
 
 // Whether it bought a point of a curve; everything else is overhead.
 constexpr bool is_training(CostKind kind) { return kind == CostKind::epoch || kind == CostKind::ahead; }

@@ -18,13 +18,13 @@ void fields(Visitor& visit, T& segment) {
   visit("paid", segment.paid);
   visit("recent", segment.recent);
   visit("continued", segment.continued);
+  visit("most_unreported", segment.most_unreported);
 }
 
 template <typename Visitor, Of<TrialStanding> T>
 void fields(Visitor& visit, T& standing) {
   visit("trial", standing.trial);
   visit("order", standing.order);
-  visit("charged_until", standing.charged_until);
   visit("ended", standing.ended);
 }
 

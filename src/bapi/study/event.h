@@ -120,6 +120,7 @@ enum class OverheadKind {
   unreported,  // an epoch that was trained and saved, but never reported: a gap in the curve
   snapshot,    // while the model of its best epoch was copied
   unfinished,  // an epoch that was being trained when its process was ended
+  lost,        // what a process may have cost, on a worker of which nothing was heard any more
 };
 
 template <>
@@ -129,7 +130,8 @@ inline constexpr auto names<OverheadKind> = NameTable{Name{OverheadKind::start_u
                                                       Name{OverheadKind::failed, "failed"},
                                                       Name{OverheadKind::unreported, "unreported"},
                                                       Name{OverheadKind::snapshot, "snapshot"},
-                                                      Name{OverheadKind::unfinished, "unfinished"}};
+                                                      Name{OverheadKind::unfinished, "unfinished"},
+                                                      Name{OverheadKind::lost, "lost"}};
 
 // Spent without a new point on the curve. `epoch` is the epoch that was being trained (repeated, broken off).
 struct Overhead {

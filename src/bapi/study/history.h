@@ -38,6 +38,7 @@ class History {
   std::optional<TrialId> incumbent() const { return incumbent_; }
   int decisions() const { return decisions_; }                          // how many decisions the log holds
   int open_segments() const { return static_cast<int>(open_.size()); }  // running trials and interrupted ones
+  std::span<const TrialId> open_trials() const { return open_; }        // the same, in their order
   bool finished() const { return finished_; }
   const std::string& finish_reason() const { return finish_reason_; }
   int failures_in_a_row() const { return failures_in_a_row_; }  // failed trials since a trial last reported an epoch

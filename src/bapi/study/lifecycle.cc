@@ -38,7 +38,9 @@ Objection bad_segment(const TrialStage& trial, Epoch until, Epoch max_epoch) {
 // A trial may run ahead of its segment, and report once more while it is being ended: these epochs are facts as well.
 Objection bad_measurement(const TrialStage& trial, const Measurement& m, Epoch max_epoch) {
   if (trial.state == TrialState::failed) return "a failed trial cannot report";
-  if (m.epoch <= trial.last_epoch || m.epoch > trial.last_epoch + 1 + kMostUnreported) {
+  // A process that was lost with its machine may have saved any number of epochs that nobody has heard of.
+  const Epoch unreported = trial.state == TrialState::interrupted ? max_epoch : kMostUnreported;
+  if (m.epoch <= trial.last_epoch || m.epoch > trial.last_epoch + 1 + unreported) {
     return fmt::format("epoch {} cannot follow epoch {}", m.epoch, trial.last_epoch);
   }
   if (m.epoch > max_epoch) return fmt::format("epoch {} lies past the last one, {}", m.epoch, max_epoch);

@@ -20,6 +20,7 @@ struct Segment {
   Epoch paid = 0;                   // the last epoch that was charged; past `from` if it was trained and never reported
   std::vector<double> recent = {};  // its last reports, in the user's direction: as many as smoothing needs
   bool continued = false;           // an earlier process may have saved epochs that it did not report
+  Epoch most_unreported = kMostUnreported;  // of these: more if it was lost with its reports
   bool operator==(const Segment&) const = default;
 };
 

@@ -88,9 +88,8 @@ struct WorkOrder {
 // How a trial stands at its worker, as of a delivery.
 struct TrialStanding {
   TrialId trial{};
-  std::int64_t order = 0;      // the number of the last order that the worker has seen
-  double charged_until = 0.0;  // its time is charged by facts up to here; not later than the truth
-  bool ended = false;          // it has no process and waits for none
+  std::int64_t order = 0;  // the number of the last order that the worker has seen
+  bool ended = false;      // it has no process and waits for none
   bool operator==(const TrialStanding&) const = default;
 };
 

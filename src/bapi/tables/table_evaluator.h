@@ -24,6 +24,7 @@ class TableEvaluator : public Evaluator {
                  ManualClock& clock,
                  TableEvaluatorOptions options = {});
 
+  int slots() const override { return spec_.workers; }
   void start(const Segment& segment) override;
   void release(TrialId trial) override;
   std::vector<TrialId> live() const override;
