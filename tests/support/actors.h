@@ -2,6 +2,9 @@
 
 #include <cxxabi.h>
 #include <ucontext.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 #include <functional>
 #include <memory>
@@ -41,6 +44,8 @@ class Stage {
       ::getcontext(&context_.place);
       context_.place.uc_stack = {.ss_sp = stack_.get(), .ss_flags = 0, .ss_size = kStack};
       context_.place.uc_link = nullptr;
+      context_.bottom = stack_.get();
+      context_.size = kStack;
       ::makecontext(&context_.place, &Stage::perform, 0);
     }
 
@@ -59,12 +64,21 @@ class Stage {
     struct Context {
       ucontext_t place = {};
       Exceptions exceptions = {};
+      const void* bottom = nullptr;  // of its stack, for the sanitizer
+      std::size_t size = 0;
     };
     static void swap(Context& from, Context& to) {
       auto* const here = reinterpret_cast<Exceptions*>(abi::__cxa_get_globals());
       from.exceptions = *here;
       *here = to.exceptions;
+#if defined(__SANITIZE_ADDRESS__)
+      void* kept = nullptr;
+      __sanitizer_start_switch_fiber(&kept, to.bottom, to.size);
+#endif
       ::swapcontext(&from.place, &to.place);
+#if defined(__SANITIZE_ADDRESS__)
+      __sanitizer_finish_switch_fiber(kept, nullptr, nullptr);
+#endif
     }
 
     std::unique_ptr<char[]> stack_;
@@ -106,6 +120,10 @@ class Stage {
 
   static void perform() {
     Actor& actor = *entering_;
+#if defined(__SANITIZE_ADDRESS__)
+    Actor::Context& outside = actor.stage_.context_;
+    __sanitizer_finish_switch_fiber(nullptr, &outside.bottom, &outside.size);
+#endif
     try {
       if (!actor.killed_) actor.play_(actor);
     } catch (const Killed&) {
