@@ -48,7 +48,8 @@ Command ledger_command() {
           "what\nhad been decided), start-up, repeat (epochs trained again), unfinished (an epoch in progress when\n"
           "its process was ended), grace (from then until the process was gone), failed, unreported (an epoch that "
           "was\n"
-          "saved and never reported), snapshot (copying the best model). Added up in this order, the costs are "
+          "saved and never reported), snapshot (copying the best model), lost (with a worker that vanished). Added up "
+          "in this order, the costs are "
           "budget.spent "
           "of bapi status to the last bit.",
       .declare = [](Arguments& arguments) -> std::function<int()> {

@@ -39,11 +39,10 @@ struct SubmitOptions {
 // one without a password.
 DatabaseStudy study_in_database(const std::string& text) {
   const StudyPlace place = locate_place(text);
-  require(
-      place.in_database(),
-      fmt::format("{}: found a study in a directory; workers on other machines need one in a database, "
-                  "postgresql://user@host/database#NAME",
-                  place.shown()));
+  require(place.in_database(),
+          fmt::format("{}: found a study in a directory; workers on other machines need one in a database, "
+                      "postgresql://user@host/database#NAME",
+                      place.shown()));
   return place.database();
 }
 

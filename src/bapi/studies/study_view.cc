@@ -96,8 +96,7 @@ StudyPlace study_there(DatabaseStudy study) {
   const std::vector<StudyPlace> places = studies_of(study.database);
   std::vector<std::string> names;
   for (const StudyPlace& place : places) names.push_back(place.database().name);
-  require(!places.empty(),
-          fmt::format("{}: there is no study in this database", study.shown()));
+  require(!places.empty(), fmt::format("{}: there is no study in this database", study.shown()));
   require(places.size() == 1,
           fmt::format(
               "{}: there are several studies: add #NAME of one of them ({})", study.shown(), fmt::join(names, ", ")));

@@ -5,7 +5,7 @@ import {Chart, colour, STATE_COLOUR, STATE_SHAPE} from './chart.js';
 
 // The kinds of spending in the order of the server; one that is not listed here keeps its name.
 const kinds = () => Object.keys(know.study.spending);
-const KIND_COLOUR = {epoch: 'blue', 'start-up': 'orange', repeat: 'purple', unfinished: 'ink', grace: 'sky', failed: 'vermilion', ahead: 'green', unreported: 'grey', snapshot: 'yellow'};
+const KIND_COLOUR = {epoch: 'blue', 'start-up': 'orange', repeat: 'purple', unfinished: 'ink', grace: 'sky', failed: 'vermilion', ahead: 'green', unreported: 'grey', snapshot: 'yellow', lost: 'quiet'};
 const KIND_WORDS = {epoch: 'epochs', repeat: 'repeated', snapshot: 'snapshots'};
 export const kindColour = (kind) => KIND_COLOUR[kind] || 'grey';
 export const kindWords = (kind) => KIND_WORDS[kind] || kind;
