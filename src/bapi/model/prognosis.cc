@@ -10,14 +10,10 @@
 namespace bapi {
 namespace {
 
-// Means are averages over the middles of so many equally likely parts of the law: the same ones for every epoch, so
-// that a mean grows where its quantiles do.
-constexpr int kParts = 500;
-
 const Vector& middles_of_parts() {
   static const Vector middles = [] {
-    Vector z(kParts);
-    for (int k = 0; k < kParts; ++k) z[k] = normal_quantile((k + 0.5) / kParts);
+    Vector z(Prognosis::kParts);
+    for (int k = 0; k < z.size(); ++k) z[k] = normal_quantile((k + 0.5) / Prognosis::kParts);
     return z;
   }();
   return middles;

@@ -44,6 +44,10 @@ class Prognosis {
     return worth_ == Worth::best_epoch ? course_.reached : -std::numeric_limits<double>::infinity();
   }
 
+  // Means are averages over the middles of so many equally likely parts of the law: the same ones for every epoch, so
+  // that a mean grows where its quantiles do.
+  static constexpr int kParts = 500;
+
   // The value at the i-th epoch if the curve does as well as `z`; it grows with z, and with i where the best epoch
   // counts.
   double value(Eigen::Index i, double z) const;

@@ -236,7 +236,8 @@ Decision Bapi::train_to_next_rung(const Planning& planning, Rng& rng) const {
     }
   }
   if (prospects.empty()) return nothing_to_do(history, kNoEpochPayable);
-  if (const double hope = largest_hope(prospects, models.best); options_.race && hope < kHopeless) {
+  const double hope = options_.race ? largest_hope(prospects, models.best) : 0.0;
+  if (hope < kHopeless) {
     const Epoch look = shortest_look(options_.design, history);
     if (std::optional<Decision> decision = raced(planning, look, hope)) return *std::move(decision);
   }

@@ -19,7 +19,7 @@ struct PlannedForecast {
 // What several trainings come to together: equally likely results of each, dependent as far as their configurations are
 // alike, with the laws of the forecasts. Row k is one future, column i a training; scores, to be maximised.
 Matrix joint_results(const Models& models, const std::vector<PlannedForecast>& runs, const Rng& rng);
-inline constexpr int kFutures = 500;  // as many as the means of a forecast are averages of, so that both agree
+inline constexpr int kFutures = Prognosis::kParts;  // so that the mean of each column is that of its forecast
 
 // The trainings that together promise most within the budget, by the forecasts: greedily the one that adds most to the
 // best value per cost, each to the epoch where its forecast is flat. The last one gets as many epochs as the budget
