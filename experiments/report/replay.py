@@ -103,6 +103,11 @@ class Replay:
         return dict(zip(policies, ranks_of([self.regret(experiment, p, budget, share) for p in policies])))
 
 
+def task_of(experiment):
+    """Experiments with the same training, seen for 25 or 50 epochs, are one task."""
+    return experiment.removesuffix("-25").removesuffix("-50")
+
+
 def ranks_of(values):
     ordered = sorted(values)
     return [(bisect.bisect_left(ordered, v) + bisect.bisect_right(ordered, v) + 1) / 2 for v in values]
