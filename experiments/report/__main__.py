@@ -49,19 +49,21 @@ def task_means(names, rows):
 def rank_table(replay):
     """Of the experiments; then of the tasks, where these are fewer."""
     budgets = replay.budgets()
-    by_experiment, by_task, notes = {}, {}, []
+    by_experiment, by_task, notes = {}, {}, []   # by_task has the budgets at which two experiments share a task
     for budget in budgets:
         names = replay.experiments(EIGHT, budget)
         rows = [[replay.ranks(name, EIGHT, budget)[method] for method in EIGHT] for name in names]
         tasks = task_means(names, rows)
-        by_experiment[budget], by_task[budget] = mean_ranks(rows), mean_ranks(tasks)
+        by_experiment[budget] = mean_ranks(rows)
+        if len(tasks) < len(names):
+            by_task[budget] = mean_ranks(tasks)
         chi_squared, p = friedman(rows)
         notes.append(f"{budget}: {len(names)} experiments, {len(tasks)} tasks, {runs_of(replay, budget, names)} seeds, "
                      f"Friedman chi² {chi_squared:.1f}, p {p:.2g}, critical difference "
                      f"{critical_difference(len(EIGHT), len(names)):.1f} ranks")
-    lines = head("method", "paper", *budgets, *(f"{budget}, tasks" for budget in budgets))
+    lines = head("method", "paper", *budgets, *(f"{budget}, tasks" for budget in by_task))
     for j, method in enumerate(EIGHT):
-        ranks = [columns[budget][j] for columns in (by_experiment, by_task) for budget in budgets]
+        ranks = [means[j] for means in (*by_experiment.values(), *by_task.values())]
         lines.append(row(f"`{method}`", *(with_error(*rank) for rank in [PAPER_RANKS[method], *ranks])))
     return [*lines, "", *(f"- {note}." for note in notes)]
 
@@ -81,8 +83,10 @@ def experiment_table(replay, policies):
         cells = [panels.mean_and_error([run.regret for run in replay.of(name, policy, budget)]) for policy in policies]
         columns.append([mean for mean, _ in cells])
         lines.append(row(EXPERIMENTS[name], *best_in_bold(cells)))
-    means = [panels.mean_and_error(column) for column in zip(*columns)]
-    return [*lines, row("mean ± s.e. over experiments", *best_in_bold(means))]
+    if columns:
+        means = [panels.mean_and_error(column) for column in zip(*columns)]
+        lines.append(row("mean ± s.e. over experiments", *best_in_bold(means)))
+    return lines
 
 
 def best_in_bold(cells):
@@ -128,10 +132,12 @@ def main():
     parser.add_argument("--live", type=pathlib.Path, default=here / "live.csv", help="Results of experiments/live.py")
     arguments = parser.parse_args()
     replay = Replay(arguments.comparison / "runs.log", arguments.tables / "INDEX.csv")
-    for budget in replay.budgets() or ["any budget"]:
-        if len(replay.experiments(EIGHT, budget)) < 2:
-            raise SystemExit(f"{arguments.comparison}: fewer than two experiments have the runs of all methods at {budget}; "
-                             "finish the comparison with make experiments-compare")
+    unfinished = replay.leave_out_unfinished_budgets(EIGHT)
+    if not replay.budgets():
+        raise SystemExit(f"{arguments.comparison}: fewer than two experiments have the runs of all methods at any budget; "
+                         "finish the comparison with make experiments-compare")
+    for budget in unfinished:
+        print(f"{budget} is left out: fewer than two experiments have the runs of all methods")
     put_into(arguments.page, {"ranks": rank_table(replay), "panels": panel_links(replay.budgets()),
                               "eight": experiment_table(replay, EIGHT),
                               "variants": experiment_table(replay, VARIANTS + OTHERS),

@@ -210,6 +210,19 @@ class Page(unittest.TestCase):
             self.assertIn("Nothing was run live", text)
             xml.etree.ElementTree.parse(directory / "panels-5full.svg")
 
+    def test_a_budget_that_is_not_finished_is_left_out(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            directory = pathlib.Path(scratch)
+            write_comparison(directory, lambda policy, table, seed: 0.1 * seed, budgets=("5full",))
+            with (directory / "runs.log").open("a") as log:
+                log.write(json.dumps(run_record("ei", "logreg-mnist", 0, "20full", 0.2)) + "\n")
+            page = directory / "README.md"
+            page.write_text(PAGE)
+            answer = self.report(directory, page)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            self.assertIn("20full is left out", answer.stdout)
+            self.assertNotIn("20full", page.read_text())
+
     def test_a_comparison_without_a_whole_experiment_is_refused(self):
         with tempfile.TemporaryDirectory() as scratch:
             directory = pathlib.Path(scratch)
