@@ -2,6 +2,7 @@
 
 #include "bapi/store/memory_store.h"
 #include "tests/conformance/dispatch_contract.h"
+#include "tests/support/led_store.h"
 
 namespace bapi {
 namespace memory_dispatch_test {
@@ -22,7 +23,7 @@ class InMemory : public DispatchKind::Place {
 
    private:
     std::unique_ptr<MemoryLead> lead_;
-    LedStore log_;
+    test::LedStore log_;
   };
 
   ManualClock clock_{1.75e9};

@@ -25,6 +25,7 @@
 #include "bapi/store/memory_dispatch.h"
 #include "bapi/store/memory_store.h"
 #include "tests/support/actors.h"
+#include "tests/support/led_store.h"
 #include "tests/support/ledger.h"
 
 // A cluster in simulated time: leaders and workers are the real ones, as are session and loop; training programs,

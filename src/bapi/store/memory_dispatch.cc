@@ -164,16 +164,4 @@ void MemoryLead::set_aside(WorkerId id) {
   if (worker.state == WorkerState::live) worker.state = WorkerState::set_aside;
 }
 
-bool LedStore::append(EventSeq last, std::span<const Event> facts, double at, Durability durability) {
-  lead_.check_held();
-  if (!store_.append(last, facts, at, durability)) return false;
-  lead_.settle();
-  return true;
-}
-
-bool LedStore::append_decision(EventSeq last, const Event& decision, double at) {
-  lead_.check_held();
-  return store_.append_decision(last, decision, at);
-}
-
 }  // namespace bapi

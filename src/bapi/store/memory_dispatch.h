@@ -7,7 +7,6 @@
 
 #include "bapi/base/clock.h"
 #include "bapi/store/dispatch.h"
-#include "bapi/store/store.h"
 
 namespace bapi {
 
@@ -75,23 +74,6 @@ class MemoryLead : public Leadership, public LeaderDispatch {
   MemoryDispatch& dispatch_;
   std::int64_t term_;
   Settlement pending_;
-};
-
-// The log as a leader writes it: only while it leads, and with what is to be settled.
-class LedStore : public Store {
- public:
-  // Refers to both.
-  LedStore(Store& store, MemoryLead& lead) : store_(store), lead_(lead) {}
-
-  std::string place() const override { return store_.place(); }
-  const StudySpec& spec() const override { return store_.spec(); }
-  EventLog read(EventSeq after) const override { return store_.read(after); }
-  bool append(EventSeq last, std::span<const Event> facts, double at, Durability durability) override;
-  bool append_decision(EventSeq last, const Event& decision, double at) override;
-
- private:
-  Store& store_;
-  MemoryLead& lead_;
 };
 
 }  // namespace bapi
