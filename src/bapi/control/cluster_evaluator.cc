@@ -69,10 +69,14 @@ const WorkerRecord* ClusterEvaluator::find(WorkerId worker) const {
   return found != board_.workers.end() && found->id == worker ? &*found : nullptr;
 }
 
+bool ClusterEvaluator::takes_orders(const WorkerRecord& worker) const {
+  return worker.state == WorkerState::live && worker.lease_until > now();
+}
+
 int ClusterEvaluator::slots() const {
   int slots = 0;
   for (const WorkerRecord& worker : board_.workers) {
-    if (worker.state == WorkerState::live && worker.lease_until > now()) slots += worker.card.slots;
+    if (takes_orders(worker)) slots += worker.card.slots;
   }
   return slots;
 }
@@ -307,13 +311,17 @@ void ClusterEvaluator::start(const Segment& segment) {
   const auto order = orders_.find(segment.trial);
   const bool trains = order != orders_.end() && order->second.command == OrderCommand::train;
   if (trains && order->second.segment.until == segment.until) return;  // a worker has it already
-  std::erase_if(queue_, [&](const Segment& waiting) { return waiting.trial == segment.trial; });
+  leave_queue(segment.trial);
   queue_.push_back(segment);
   if (trains) patiently([&] { put(segment.trial, order->second.worker, OrderCommand::train, segment); });
 }
 
-void ClusterEvaluator::release(TrialId trial) {
+void ClusterEvaluator::leave_queue(TrialId trial) {
   std::erase_if(queue_, [&](const Segment& waiting) { return waiting.trial == trial; });
+}
+
+void ClusterEvaluator::release(TrialId trial) {
+  leave_queue(trial);
   released_.insert(trial);
   const auto order = orders_.find(trial);
   if (order == orders_.end() || order->second.command == OrderCommand::release) return;
@@ -329,7 +337,7 @@ void ClusterEvaluator::put(TrialId trial, WorkerId worker, OrderCommand command,
                                   .segment = segment,
                                   .seen = seen == in_log_.end() ? 0 : seen->second});
   trained_by_[trial] = worker;
-  std::erase_if(queue_, [&](const Segment& waiting) { return waiting.trial == trial; });
+  leave_queue(trial);
 }
 
 void ClusterEvaluator::announce(StudyPhase phase) {
@@ -376,7 +384,7 @@ void ClusterEvaluator::put_renewed(const Segment& waiting, WorkerId worker) {
 std::map<WorkerId, int> ClusterEvaluator::free_slots() const {
   std::map<WorkerId, int> free;
   for (const WorkerRecord& worker : board_.workers) {
-    if (worker.state == WorkerState::live && worker.lease_until > now()) free[worker.id] = worker.card.slots;
+    if (takes_orders(worker)) free[worker.id] = worker.card.slots;
   }
   for (const auto& [trial, order] : orders_) {
     if (const auto found = free.find(order.worker); found != free.end()) --found->second;

@@ -88,11 +88,13 @@ class ClusterEvaluator : public Evaluator {
     WorkerId worker{};
   };
   void give_orders();
+  void leave_queue(TrialId trial);
   void queue_what_was_broken_off();
   void catch_up();
   void put_renewed(const Segment& waiting, WorkerId worker);
   std::vector<Placing> places() const;
   const WorkerRecord* worker_for(TrialId trial, const std::map<WorkerId, int>& free) const;
+  bool takes_orders(const WorkerRecord& worker) const;
   std::map<WorkerId, int> free_slots() const;
   std::vector<Stake> stakes(std::span<const Placing> placings) const;
   std::size_t affordable(std::span<const Placing> placings) const;
