@@ -64,7 +64,7 @@ std::unique_ptr<StudyHandle> StudyHandle::drive(const StudySpec& given,
       if (self->notices_.size() < kMostNotices) self->notices_.push_back(std::move(notice));
     }
   });
-  if (root) handle->session_->serve(*handle->dir_);
+  if (root) handle->session_->serve(WishBox(*handle->dir_));
   handle->loop_ = std::make_unique<AskTell>(*handle->session_, handle->training_clock_);
   if (root) {
     handle->loop_->attend_to([self = handle.get()] { return self->attend(); });

@@ -3,26 +3,46 @@
 
     tests/cluster/slurm_test.py --bapi build/release/bapi [--program PROGRAM] [test ...]
 
-The jobs run stand_in_worker.py, or another PROGRAM that keeps the same book, in the place of `bapi worker`. Without
-Slurm's programs the tests are skipped; with BAPI_REQUIRE_CLUSTER_TESTS in the environment they fail.
+In most tests the jobs run stand_in_worker.py, or another PROGRAM that keeps the same book, in the place of `bapi worker`;
+the last ones train a study in a private database with real workers. Without the programs of Slurm or PostgreSQL the tests
+are skipped; with BAPI_REQUIRE_CLUSTER_TESTS in the environment they fail.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from slurm import Slurm, missing_programs, wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "support"))
+import private_database  # noqa: E402
+
 STUDY = "postgresql://ann@db.example/tuning#mlp"
 OPTIONS = argparse.Namespace(bapi=None, program=str(HERE / "stand_in_worker.py"))
 
 
-class SlurmTest(unittest.TestCase):
+TRAINED = """
+name: mlp
+command: ["{python}", "{here}/trainer.py", "--lr", "${{lr}}", "--delay", "0.3"]
+metric: {{name: accuracy, goal: maximize}}
+budget: "60 epochs"
+epochs: {{min: 1, max: 9}}
+policy: hyperband
+grace: 1s
+parameters:
+  lr: {{min: 1.0e-4, max: 1, log: true}}
+"""
+
+
+class OnSlurm(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         missing = missing_programs()
@@ -36,7 +56,6 @@ class SlurmTest(unittest.TestCase):
         cls.slurm.start()
 
     def setUp(self):
-        self.book = self.slurm.dir / f"{self._testMethodName}.book"
         self.addCleanup(self.clear_queue)
 
     def clear_queue(self):
@@ -44,6 +63,12 @@ class SlurmTest(unittest.TestCase):
         for job in jobs:
             self.slurm.try_run("scancel", job)
         wait_until(lambda: not self.slurm.jobs(), "an empty queue")
+
+
+class SlurmTest(OnSlurm):
+    def setUp(self):
+        super().setUp()
+        self.book = self.slurm.dir / f"{self._testMethodName}.book"
 
     def submit(self, *words, study=STUDY, options=(), expect=0):
         """The number of the job, or what the program says if it is expected to fail."""
@@ -146,6 +171,82 @@ class SlurmTest(unittest.TestCase):
     def test_a_job_that_slurm_refuses_is_an_error_with_advice(self):
         self.assertIn("lower --chain", self.submit("--workers", "100", "--chain", "100", expect=2))
         self.assertEqual(self.slurm.jobs(), {})
+
+
+@unittest.skipIf(private_database.missing(), private_database.missing())
+class RealWorkers(OnSlurm):
+    """Jobs belong to the calling user, and so do leader and workers; root's database is another user's."""
+
+    def setUp(self):
+        super().setUp()
+        self.place = tempfile.mkdtemp(prefix="bapi-slurm-")
+        self.addCleanup(shutil.rmtree, self.place, ignore_errors=True)
+        self.database = private_database.PrivateDatabase(OPTIONS.bapi, self.place)
+        self.addCleanup(self.database.stop)
+        self.assertEqual(self.database.started.returncode, 0, self.database.started.stderr)
+        self.shared = os.path.join(self.slurm.dir, "shared")
+        os.makedirs(self.shared)
+        self.addCleanup(shutil.rmtree, self.shared, ignore_errors=True)
+        study = TRAINED.format(python=sys.executable, here=HERE.parent / "e2e")
+        pathlib.Path(self.shared, "study.yaml").write_text(study)
+        self.study = self.database.url + "#mlp"
+
+    def bapi(self, *arguments):
+        done = subprocess.run([OPTIONS.bapi, *arguments], cwd=self.shared, env=self.slurm.environment, text=True,
+                              capture_output=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def read(self, command, *more):
+        return json.loads(self.bapi(command, self.study, *more, "-f", "json"))
+
+    def lead(self):
+        with open(os.path.join(self.shared, "leader"), "w") as out:
+            leader = subprocess.Popen(
+                [OPTIONS.bapi, "run", "study.yaml", "--storage", self.database.url, "--workers", "0"],
+                cwd=self.shared, env=self.slurm.environment, stdout=out, stderr=out)
+        self.addCleanup(leader.wait)
+        self.addCleanup(leader.kill)
+        studies = lambda: json.loads(self.bapi("ls", self.database.url, "-f", "json"))
+        wait_until(studies, "the study")
+        return leader
+
+    def submit(self, *words):
+        output = f"--output={self.slurm.dir}/{self._testMethodName}-%a.out"
+        return self.bapi("submit", "slurm", self.study, *words, "--", output).split()[-1]
+
+    def epochs(self):
+        return sum(trial["epochs"] for trial in self.read("trials"))
+
+    def live(self):
+        return {worker["job"] for worker in self.read("workers") if worker["state"] == "live"}
+
+    def check_books(self):
+        status, ledger = self.read("status"), self.read("ledger")
+        self.assertEqual(status["state"], "finished")
+        self.assertEqual(sum(row["cost"] for row in ledger), status["budget"]["spent"])
+        self.assertEqual(status["budget"]["spent"], 60.0)
+
+    def test_workers_train_a_study_to_its_end_and_their_jobs_end_with_it(self):
+        leader = self.lead()
+        job = self.submit("--workers", "2", "--chain", "2")
+        wait_until(lambda: self.live() == {f"slurm {job}_1", f"slurm {job}_2"}, self.live)
+        wait_until(lambda: self.epochs() >= 8, "some epochs")
+        self.slurm.try_run("scancel", "--batch", "--signal=USR1", f"{job}_1")
+        wait_until(lambda: f"slurm {job}_3" in self.live(), self.live)
+        self.assertEqual(leader.wait(240), 0)
+        wait_until(lambda: not self.slurm.jobs(), self.slurm.jobs)
+        self.check_books()
+        self.assertEqual({worker["state"] for worker in self.read("workers", "--all")}, {"gone"})
+
+    def test_a_worker_leads_when_the_one_that_led_is_killed(self):
+        leader = self.lead()
+        self.submit("--workers", "2")
+        wait_until(lambda: self.epochs() >= 5, "some epochs")
+        leader.send_signal(signal.SIGKILL)
+        leader.wait()
+        wait_until(lambda: not self.slurm.jobs(), self.slurm.jobs, patience=300)
+        self.check_books()
 
 
 if __name__ == "__main__":

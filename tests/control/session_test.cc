@@ -161,11 +161,11 @@ TEST_F(SessionTest, RequestsAreTakenBeforeTheNextDecisionAndOnce) {
   const TempDir scratch;
   const StudyDir dir(scratch.path() / "s.bapi");
   Session& session = open(two_parameters());
-  session.serve(dir);
+  session.serve(WishBox(dir));
   WishBox(dir).put({.wish = {{0.375, Value{}}}, .by = "bapi add"}, 1.0);
   EXPECT_EQ(std::get<Segment>(session.ask()).config.values[0], Value{0.375});
   Session& again = reopen();
-  again.serve(dir);
+  again.serve(WishBox(dir));
   EXPECT_NE(std::get<Segment>(again.ask()).config.values[0], Value{0.375});
   EXPECT_EQ(again.history().wishes().size(), 1u);
   EXPECT_TRUE(std::filesystem::is_empty(dir.root() / "wishes"));
@@ -175,7 +175,7 @@ TEST_F(SessionTest, ARequestThatDoesNotFitIsLeftOut) {
   const TempDir scratch;
   const StudyDir dir(scratch.path() / "s.bapi");
   Session& session = open(two_parameters());
-  session.serve(dir);
+  session.serve(WishBox(dir));
   WishBox(dir).put({.wish = {{7.0, Value{}}}, .by = "bapi add"}, 1.0);
   EXPECT_NO_THROW(session.ask());
   EXPECT_TRUE(session.history().wishes().empty());

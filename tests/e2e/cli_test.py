@@ -14,7 +14,7 @@ from harness import BAPI, HERE, EndToEnd, main
 COMMANDS = [
     "init", "doctor", "run", "resume", "retry", "pause", "stop", "note", "submit", "add", "ls", "watch", "status", "best", "clean", "trials", "show",
     "ledger", "plot", "export", "dashboard", "policies", "explain", "plan", "what-if", "forecast", "calibration",
-    "simulate", "compare", "report", "completion", "man", "database",
+    "simulate", "compare", "report", "completion", "man", "database", "worker", "workers", "lead",
 ]  # fmt: skip
 
 
@@ -79,8 +79,10 @@ class Submit(EndToEnd):
         self.assertNotIn("secret", refused)
         self.assertIn("expected slurm", self.bapi("submit", "pbs", self.STUDY, code=2).stderr)
 
-    def test_submits_no_jobs_that_could_only_fail(self):
-        self.assertIn("has no workers yet", self.bapi("submit", "slurm", self.STUDY, code=2).stderr)
+    def test_says_what_to_do_where_there_is_no_slurm(self):
+        without = {**self.environment(), "PATH": self.dir}
+        refused = self.bapi("submit", "slurm", self.STUDY, code=2, env=without).stderr
+        self.assertIn("there is no sbatch here", refused)
 
 
 class WrongUse(EndToEnd):

@@ -270,11 +270,66 @@ TEST_F(PostgresFaults, AWorkerOfAnotherVersionIsRefusedWithBoth) {
   try {
     workers.join({.version = "0.3.1"});
     FAIL();
-  } catch (const StoreError& error) {
+  } catch (const InvalidInput& error) {
     const std::string text = error.what();
     EXPECT_NE(text.find("0.2.0"), std::string::npos) << text;
     EXPECT_NE(text.find("0.3.1"), std::string::npos) << text;
   }
+}
+
+TEST_F(PostgresFaults, WorkersOfAnOlderVersionJoinAnewWhenANewerOneLeads) {
+  const std::int64_t study = PostgresStore::open(connect(), "small").id();
+  PostgresWorkerDispatch workers(connect(), study);
+  auto lead = PostgresLead::take(leader_connection(*url_), study, "0.2.0");
+  const WorkerId worker = workers.join({.version = "0.2.0"}).worker;
+  const std::int64_t before = workers.look(worker).spec_version;
+  lead.reset();
+  lead = PostgresLead::take(leader_connection(*url_), study, "0.2.0");
+  EXPECT_EQ(workers.look(worker).spec_version, before) << "another leader alone changes nothing for them";
+  lead.reset();
+  lead = PostgresLead::take(leader_connection(*url_), study, "0.3.0");
+  EXPECT_EQ(workers.look(worker).spec_version, before + 1);
+}
+
+TEST_F(PostgresFaults, WorkersJoinAnewWhenSettingsChangeButNotBecauseOfWhoLeads) {
+  const auto db = leader_connection(*url_);
+  PostgresStore store = PostgresStore::open(db, "small");
+  const auto lead = PostgresLead::take(db, store.id(), "");
+  store.write_under(*lead);
+  PostgresWorkerDispatch workers(connect(), store.id());
+  const WorkerId worker = workers.join({}).worker;
+  const std::int64_t before = workers.look(worker).spec_version;
+  StudySpec spec = store.spec();
+  spec.provenance.host = "elsewhere";
+  store.update_spec(spec);
+  EXPECT_EQ(workers.look(worker).spec_version, before);
+  spec.retries = 7;
+  store.update_spec(spec);
+  EXPECT_EQ(workers.look(worker).spec_version, before + 1);
+}
+
+TEST_F(PostgresFaults, AForkedChildLeavesTheConnectionOfItsParentAlone) {
+  const auto db = leader_connection(*url_);
+  PostgresStore store = PostgresStore::open(db, "small");
+  auto lead = PostgresLead::take(db, store.id(), "");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    lead.reset();
+    bool refused = false;
+    try {
+      db->run("SELECT 1");
+    } catch (const StoreError&) {
+      refused = true;
+    }
+    db->close();
+    ::_exit(refused ? 0 : 1);
+  }
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(db->run("SELECT 7").integer(0, 0), 7);
+  EXPECT_EQ(db->generation(), 1) << "the connection was lost";
+  EXPECT_TRUE(PostgresLead::leader(*connect(), store.id()));
 }
 
 TEST_F(PostgresFaults, TablesOfANewerVersionAreRefused) {

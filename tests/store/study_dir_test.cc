@@ -35,6 +35,18 @@ TEST(StudyDir, CreatingATrialTwiceKeepsItsFiles) {
   EXPECT_TRUE(std::filesystem::exists(trial.report()));
 }
 
+TEST(StudyDir, CheckpointsMayBeElsewhere) {
+  const TempDir scratch;
+  const StudyDir shared(scratch.path() / "shared");
+  const TrialDir trial = StudyDir(scratch.path() / "own").with_checkpoints_in(shared).trial(TrialId{7});
+  trial.create();
+  EXPECT_EQ(trial.checkpoint(), shared.trial(TrialId{7}).checkpoint());
+  EXPECT_EQ(trial.best(), shared.trial(TrialId{7}).best());
+  EXPECT_TRUE(std::filesystem::is_directory(trial.checkpoint()));
+  EXPECT_EQ(trial.report(), scratch.path() / "own/trials/0007/report");
+  EXPECT_TRUE(std::filesystem::exists(trial.report()));
+}
+
 TEST(StudyDir, LinksAreNotFollowed) {
   const TempDir scratch;
   std::ofstream(scratch.path() / "precious") << "mine";

@@ -27,8 +27,11 @@ std::unique_ptr<RunView> make_view(const StudySpec& spec, const Clock& clock) {
 
 StudySummary run_in_view(const std::function<StudySummary(const RunOptions&)>& run, const ControlOptions& options) {
   const InterruptFlag interrupt;
-  RunOptions watched{
-      .interrupt = interrupt.flag(), .home = options.home, .keep_going = options.keep_going, .version = BAPI_VERSION};
+  RunOptions watched{.interrupt = interrupt.flag(),
+                     .home = options.home,
+                     .keep_going = options.keep_going,
+                     .version = BAPI_VERSION,
+                     .cluster = options.cluster};
   watched.remark = [](const std::string& text) { write_error(fmt::format("bapi: {}\n", text)); };
   if (options.verbosity == Verbosity::quiet) return run(watched);
   const SystemClock clock;

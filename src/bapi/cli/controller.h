@@ -16,6 +16,7 @@ struct ControlOptions {
   Format format = Format::table;    // of the result on standard output
   bool keep_going = false;          // record failures also before anything was reported
   std::filesystem::path home = {};  // where the programs of a new study run
+  ClusterRun cluster = {};          // of a study in a database
   std::string watch = {};           // the command that shows the study in a browser; empty: it is not mentioned
 };
 

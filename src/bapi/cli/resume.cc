@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "bapi/cli/cluster_commands.h"
 #include "bapi/cli/commands.h"
 #include "bapi/cli/controller.h"
 #include "bapi/cli/study_input.h"
@@ -18,12 +19,17 @@ struct ResumeArguments {
 };
 
 int resume(const ResumeArguments& arguments) {
-  const ControlOptions options{.verbosity = arguments.quiet ? Verbosity::quiet : Verbosity::normal,
-                               .format = parse_format(arguments.format),
-                               .keep_going = arguments.keep_going};
-  return run_to_end(
-      [&](const RunOptions& run) { return resume_study(locate_study(arguments.study), arguments.changes, run); },
-      options);
+  const StudyPlace place = locate_place(arguments.study);
+  StudyChanges changes = arguments.changes;
+  ControlOptions options{.verbosity = arguments.quiet ? Verbosity::quiet : Verbosity::normal,
+                         .format = parse_format(arguments.format),
+                         .keep_going = arguments.keep_going};
+  if (place.in_database()) {
+    const int slots = changes.workers.value_or(place.open_for_reading()->spec().workers);
+    if (slots == 0) changes.workers.reset();
+    options.cluster = cluster_here(place.database(), slots);
+  }
+  return run_to_end([&](const RunOptions& run) { return resume_study(place, changes, run); }, options);
 }
 
 }  // namespace
@@ -34,7 +40,8 @@ Command resume_command() {
           .examples =
               "Examples:\n"
               "  bapi resume mlp.bapi\n"
-              "  bapi resume mlp --budget 2h      a total: after 1h spent, one hour more\n\n"
+              "  bapi resume mlp --budget 2h      a total: after 1h spent, one hour more\n"
+              "  bapi resume postgresql://ann@db/tuning#mlp --workers 0    trains nothing here\n\n"
               "The program runs in the directory that the study remembers (cwd), wherever you call it from.\n"
               "Exit codes: as bapi run.",
           .declare = [](Arguments& arguments) -> std::function<int()> {

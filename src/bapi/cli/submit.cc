@@ -11,11 +11,11 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/file.h"
+#include "bapi/cli/cluster_commands.h"
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
 #include "bapi/cli/slurm_script.h"
-#include "bapi/studies/study_view.h"
 
 extern char** environ;
 
@@ -35,20 +35,10 @@ struct SubmitOptions {
   std::vector<std::string> sbatch;
 };
 
-// Where workers on other machines find the study. Every user of the cluster can read a job's script, so the address is
-// one without a password.
-DatabaseStudy study_in_database(const std::string& text) {
-  const StudyPlace place = locate_place(text);
-  require(place.in_database(),
-          fmt::format("{}: found a study in a directory; workers on other machines need one in a database, "
-                      "postgresql://user@host/database#NAME",
-                      place.shown()));
-  return place.database();
-}
-
 SlurmArray array_of(const SubmitOptions& options) {
   require(options.system == "slurm", fmt::format("{}: expected slurm", options.system));
-  const DatabaseStudy study = study_in_database(options.study);
+  // Every user of the cluster can read a job's script, so the address is one without a password.
+  const DatabaseStudy study = database_place(options.study).database();
   const std::string program =
       options.program.empty() ? std::filesystem::read_symlink("/proc/self/exe").string() : options.program;
   SlurmArray array{.name = "bapi-" + study.name,
@@ -104,9 +94,6 @@ int submit(const SubmitOptions& options) {
     print(script);
     return kDone;
   }
-  require(!options.program.empty(),
-          "this version of bapi has no workers yet; --program PROGRAM submits another program in its place, --dry-run "
-          "prints the script");
   const std::optional<int> code = run_sbatch(script);
   require(code.has_value(),
           "there is no sbatch here; run this on a machine of the cluster, or add --dry-run to get the script");
@@ -137,7 +124,7 @@ Command submit_command() {
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto options = std::make_shared<SubmitOptions>();
             arguments.positional("SYSTEM", options->system, "Where to submit: slurm");
-            arguments.positional("STUDY", options->study, "URL of the study, or its name in $BAPI_STORAGE");
+            arguments.positional("STUDY", options->study, kDatabaseStudyHelp);
             arguments.option("--workers", options->workers, "Workers at a time (default 1)");
             arguments.option("--chain", options->chain, "Jobs that follow one another for each worker (default 1)");
             arguments.option("--slots", options->slots, "Trials that each worker trains at a time (default 1)");

@@ -60,7 +60,7 @@ class Session {
   void listen(EventListener listener) { log_.listen(std::move(listener)); }
 
   // Takes requests of others from here before every new trial.
-  void serve(const StudyDir& dir) { wishes_.emplace(dir); }
+  void serve(WishBox wishes) { wishes_.emplace(std::move(wishes)); }
 
   // The next decision. A new trial tries the first configuration that was asked for and not tried yet, in the study
   // file (`try`, then the best of the studies in `from`), by `enqueue` or by a request, instead of what the policy

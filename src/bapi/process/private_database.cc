@@ -18,6 +18,7 @@
 #include "bapi/base/clock.h"
 #include "bapi/base/error.h"
 #include "bapi/base/file.h"
+#include "bapi/base/host.h"
 #include "bapi/base/split.h"
 #include "bapi/process/subprocess.h"
 #include "bapi/store/postgres_connection.h"
@@ -136,8 +137,7 @@ std::string configuration(const PrivateDatabaseOptions& options, int port, const
 
 std::string host_in_url(const std::string& listen) {
   if (listen != "*" && listen != "0.0.0.0" && listen.find(',') == std::string::npos) return listen;
-  std::array<char, 256> name = {};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+  return host_name();
 }
 
 // Values of an address are percent-encoded.

@@ -36,6 +36,10 @@ struct ProcessEvaluatorOptions {
   enum class AtSegmentEnd { train_on, hold, lockstep };
   AtSegmentEnd at_segment_end = AtSegmentEnd::train_on;
 
+  // The epoch after which a trial continues that has trained `done` epochs: earlier, if its checkpoint is gone. Not
+  // set: as the trial's directory says (store/snapshot.h).
+  std::function<Epoch(TrialId, Epoch done)> continues_after = {};
+
   // When the machine is out of processes, files, memory or disk space, programs wait to be started; `remark` is told
   // why. Nothing running for this many seconds for such a reason is an error.
   double patience = 60.0;
@@ -109,8 +113,6 @@ class ProcessEvaluator : public Evaluator {
   void fail(TrainingProcess& process, const std::string& why, FailureCause cause);
   void forget_recorded();
   double next_deadline() const;
-  bool ends_segment_soon(const TrainingProcess& process) const;
-  bool may_gather();
   void sleep_until(double instant);
 
   const StudySpec spec_;
@@ -120,7 +122,6 @@ class ProcessEvaluator : public Evaluator {
   const std::vector<std::string> gpus_;  // of the workers (gpus.h)
   const std::unique_ptr<Guardian> guardian_;
   FileDescriptor changes_;                                   // inotify: something was appended to a file of a process
-  FileDescriptor saves_;                                     // inotify: something was written to a checkpoint
   FileDescriptor models_;                                    // eventfd: a model was copied
   std::map<TrialId, Segment> open_;                          // open segments, with what the log holds of their trials
   std::map<TrialId, std::vector<double>> recent_;            // reports of trials, as many as smoothing needs

@@ -96,14 +96,18 @@ void wait_for_guardian(const ProcessFile& file, const TrialDir& dir) {
                   file.guardian.pid));
 }
 
+void end_remains(const ProcessFile& file, const TrialDir& dir) {
+  std::vector<std::string> marks = {"BAPI_DIR=" + dir.root.string()};
+  if (!file.mark.empty()) marks.push_back(file.mark);
+  end_leftovers(file.identity, marks);
+}
+
 // The file as the controller and its guardian left it, when nothing of the process is left.
 std::optional<ProcessFile> final_file(const TrialDir& dir) {
   const std::optional<ProcessFile> found = read_process_file(dir.process());
   if (!found) return std::nullopt;
   wait_for_guardian(*found, dir);
-  std::vector<std::string> marks = {"BAPI_DIR=" + dir.root.string()};
-  if (!found->mark.empty()) marks.push_back(found->mark);
-  end_leftovers(found->identity, marks);
+  end_remains(*found, dir);
   return read_process_file(dir.process());
 }
 
@@ -148,6 +152,14 @@ ProcessAccount reopen(const StudySpec& spec, const Trial& trial, Remains& remain
 }
 
 }  // namespace
+
+void end_abandoned_process(const TrialDir& dir) {
+  const std::optional<ProcessFile> found = read_process_file(dir.process());
+  if (!found || identify(found->guardian.pid) == found->guardian) return;
+  end_remains(*found, dir);
+  std::error_code ignored;
+  std::filesystem::remove(dir.process(), ignored);
+}
 
 std::vector<Event> recover_process(const StudySpec& spec, const Trial& trial, const TrialDir& dir, PastSegment past) {
   Remains remains = inspect(spec, dir, trial);

@@ -25,4 +25,8 @@ std::vector<Event> recover_process(const StudySpec& spec,
                                    const TrialDir& dir,
                                    PastSegment past = PastSegment::recorded);
 
+// Ends what is left of a process whose worker and guardian both died, if it runs on this machine; the facts are
+// nobody's. Leaves alone what somebody looks after.
+void end_abandoned_process(const TrialDir& dir);
+
 }  // namespace bapi

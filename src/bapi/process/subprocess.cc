@@ -87,6 +87,7 @@ struct ChildPlan {
   int error;
   pid_t parent;
   bool own_session;
+  int death_signal;
 };
 
 [[noreturn]] void give_up(const ChildPlan& plan, int error) {
@@ -109,7 +110,7 @@ void restore_signals() {
   } else {
     ::setpgid(0, 0);
   }
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_PDEATHSIG, plan.death_signal);
   if (::getppid() != plan.parent) ::_exit(127);  // it died before the line above took effect
   restore_signals();
   ::dup2(plan.input, STDIN_FILENO);
@@ -178,7 +179,8 @@ std::variant<Subprocess, Subprocess::Failure> Subprocess::launch(const Launch& l
                           .gate = gate->read.get(),
                           .error = error->write.get(),
                           .parent = ::getpid(),
-                          .own_session = launch.session == Launch::Session::own};
+                          .own_session = launch.session == Launch::Session::own,
+                          .death_signal = launch.death_signal};
   const pid_t pid = ::fork();
   if (pid < 0) return failure("cannot start a process", errno);
   if (pid == 0) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@ struct Launch {
   // them with their trial. What is none stays in this process's session, in a group of its own.
   enum class Session { own, of_this_process };
   Session session = Session::own;
+
+  int death_signal = SIGKILL;  // what it gets when the thread that launched it ends
 };
 
 struct Exit {
@@ -31,7 +34,8 @@ struct Exit {
 };
 
 // A program in a process group of its own, and in a session of its own unless the launch says otherwise. It does not
-// outlive the thread that launched it: the kernel kills it (not what it forked) when that thread ends.
+// outlive the thread that launched it: the kernel kills it (not what it forked) when that thread ends, or tells it by
+// another signal.
 class Subprocess {
  public:
   struct Failure {

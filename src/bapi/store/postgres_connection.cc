@@ -12,12 +12,16 @@
 #include <endian.h>
 #include <libpq-fe.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 
 namespace bapi {
@@ -242,10 +246,43 @@ std::optional<std::string> SqlRows::optional_text(int row, int column) const {
 
 // ---- PostgresConnection
 
+namespace {
+
+// For tests of what a death leaves: $BAPI_TEST_DEATH, "17" or "17+", kills this process before it sends the statement
+// of this number, or when it has sent it and has no answer yet.
+class ArrangedDeath {
+ public:
+  static ArrangedDeath& of_this_process() {
+    static ArrangedDeath death;
+    return death;
+  }
+  void before_statement() {
+    if (++count_ == at_ && !sent_) die();
+  }
+  void after_statement() {
+    if (count_ == at_ && sent_) die();
+  }
+
+ private:
+  ArrangedDeath() {
+    const char* text = std::getenv("BAPI_TEST_DEATH");
+    if (text == nullptr) return;
+    at_ = std::atol(text);
+    sent_ = std::strchr(text, '+') != nullptr;
+  }
+  static void die() { ::kill(::getpid(), SIGKILL); }
+
+  std::atomic<long> count_ = 0;
+  long at_ = 0;  // 0: never
+  bool sent_ = false;
+};
+
+}  // namespace
+
 void PostgresConnection::Finish::operator()(pg_conn* connection) const { PQfinish(connection); }
 
 PostgresConnection::PostgresConnection(DatabaseUrl url, ConnectionOptions options)
-    : url_(std::move(url)), options_(std::move(options)) {
+    : url_(std::move(url)), options_(std::move(options)), owner_(::getpid()) {
   char* trouble = nullptr;
   PQconninfoOption* parsed = PQconninfoParse(url_.with_password().c_str(), &trouble);
   PQconninfoFree(parsed);
@@ -258,9 +295,18 @@ PostgresConnection::PostgresConnection(DatabaseUrl url, ConnectionOptions option
                       why));
 }
 
-PostgresConnection::~PostgresConnection() = default;
+PostgresConnection::~PostgresConnection() { close(); }
 
-void PostgresConnection::close() { connection_.reset(); }
+// PQfinish would take leave of the server in the parent's name.
+void PostgresConnection::close() {
+  if (connection_ && is_anothers()) {
+    ::close(PQsocket(connection_.release()));
+  } else {
+    connection_.reset();
+  }
+}
+
+bool PostgresConnection::is_anothers() const { return owner_ != ::getpid(); }
 
 // What the address says goes before these; what it must not change comes after it.
 void PostgresConnection::connect() {
@@ -314,6 +360,9 @@ void PostgresConnection::connect() {
 }
 
 void PostgresConnection::require_connection() {
+  if (is_anothers()) {
+    throw StoreError(fmt::format("{}: a forked child cannot use its parent's connection", url_.shown()));
+  }
   if (connection_ && PQstatus(connection_.get()) != CONNECTION_OK) connection_.reset();
   if (!connection_) connect();
 }
@@ -354,8 +403,11 @@ void PostgresConnection::flush() {
 
 // The result of the last statement, or of the first that failed.
 pg_result* PostgresConnection::answer(const std::function<int()>& send) {
+  ArrangedDeath& death = ArrangedDeath::of_this_process();
+  death.before_statement();
   if (send() == 0) lose(PQerrorMessage(connection_.get()));
   flush();
+  death.after_statement();
   std::unique_ptr<pg_result, void (*)(pg_result*)> kept(nullptr, PQclear);
   while (true) {
     while (PQisBusy(connection_.get()) != 0) {
@@ -482,9 +534,12 @@ std::optional<std::int64_t> SqlRows::optional_integer(int, int) const { refuse()
 std::optional<std::string> SqlRows::optional_text(int, int) const { refuse(); }
 
 void PostgresConnection::Finish::operator()(pg_conn*) const {}
-PostgresConnection::PostgresConnection(DatabaseUrl url, ConnectionOptions) : url_(std::move(url)) { refuse(); }
+PostgresConnection::PostgresConnection(DatabaseUrl url, ConnectionOptions) : url_(std::move(url)), owner_(0) {
+  refuse();
+}
 PostgresConnection::~PostgresConnection() = default;
 void PostgresConnection::close() {}
+bool PostgresConnection::is_anothers() const { return false; }
 SqlRows PostgresConnection::run(const std::string&, const std::vector<SqlValue>&) { refuse(); }
 void PostgresConnection::execute(const std::string&) { refuse(); }
 bool PostgresConnection::wait_for_notice(double) { refuse(); }

@@ -79,6 +79,8 @@ struct ConnectionOptions {
 // was lost. The only file that knows libpq is its .cc. Everything that fails throws StoreError with the address of the
 // database, never its password, and what to do about it: ConnectionLost, or another Shortage if the same may succeed
 // later (full, read-only, too many connections), else StoreError itself.
+//
+// A child that was forked has a copy that says nothing to the server, also when it is destroyed.
 class PostgresConnection {
  public:
   // Does not connect. StoreError if this program was built without PostgreSQL.
@@ -101,7 +103,7 @@ class PostgresConnection {
 
   // How many connections were made so far: locks and the like of an earlier one are gone.
   int generation() const { return generation_; }
-  bool is_connected() const { return connection_ != nullptr; }
+  bool is_connected() const { return connection_ != nullptr && !is_anothers(); }
   void close();
 
   // Waits up to `seconds` for a NOTIFY on a channel that this connection listens to; whether there was one. All that
@@ -118,6 +120,7 @@ class PostgresConnection {
   struct Finish {
     void operator()(pg_conn* connection) const;
   };
+  bool is_anothers() const;  // a copy in a forked child: the connection is its parent's
   void connect();
   void require_connection();
   pg_result* answer(const std::function<int()>& send);
@@ -130,6 +133,7 @@ class PostgresConnection {
   ConnectionOptions options_;
   std::unique_ptr<pg_conn, Finish> connection_;
   int generation_ = 0;
+  int owner_;  // process id
 };
 
 // Nothing happened unless `commit` was reached.

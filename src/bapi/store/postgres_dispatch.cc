@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <thread>
 
 #include "bapi/base/error.h"
+#include "bapi/base/host.h"
 
 namespace bapi {
 namespace {
@@ -27,11 +27,7 @@ double monotonic() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::string this_process() {
-  std::array<char, 256> host = {};
-  const bool known = ::gethostname(host.data(), host.size() - 1) == 0;
-  return fmt::format("{} {}", ::getpid(), known ? host.data() : "unknown");
-}
+std::string this_process() { return fmt::format("{} {}", ::getpid(), host_name()); }
 
 Leader leader_of(std::string_view text) {
   Leader leader;
@@ -151,12 +147,14 @@ std::unique_ptr<PostgresLead> PostgresLead::take(std::shared_ptr<PostgresConnect
       holder->pid));
 }
 
-// Lock and term in one statement: a connection that is lost in between leaves neither.
+// Lock and term in one statement: a connection that is lost in between leaves neither. Workers of another version join
+// anew, as they do when the specification was changed, and are refused then.
 bool PostgresLead::try_to_take(const std::string& version) {
   const double sent = local_.calendar();
   const SqlRows rows =
       db_->run(fmt::format("UPDATE bapi.study SET term = term + 1, leader = $2, version = coalesce(nullif($3, ''), "
-                           "version), leader_seen = clock_timestamp() "
+                           "version), spec_version = spec_version + (version <> '' AND $3 <> '' AND version <> "
+                           "$3)::int, leader_seen = clock_timestamp() "
                            "WHERE id = $1 AND pg_try_advisory_lock({}, $1::int) RETURNING term, clock_timestamp()",
                            kLockClass),
                {study_, std::string_view(this_process()), std::string_view(version)});
@@ -402,7 +400,7 @@ Joined PostgresWorkerDispatch::join(const WorkerCard& card) {
   if (study.empty()) throw StoreError(fmt::format("{}: the study was removed", db_->url().shown()));
   const std::string_view version = study.text(0, 0);
   if (!version.empty() && !card.version.empty() && version != card.version) {
-    throw StoreError(fmt::format(
+    throw InvalidInput(fmt::format(
         "{}: found a study that is led by bapi {}, but this worker is bapi {}. Install the same version for "
         "all of them",
         db_->url().shown(),
@@ -475,5 +473,15 @@ std::vector<WorkerRecord> workers_of(PostgresConnection& db, std::int64_t study)
   for (int row = 0; row < rows.size(); ++row) workers.push_back(worker_in(rows, row, 0));
   return workers;
 }
+
+std::vector<WorkOrder> orders_of(PostgresConnection& db, std::int64_t study) {
+  const SqlRows rows = db.run_again(
+      fmt::format("SELECT {} FROM bapi.work_order o WHERE o.study = $1 ORDER BY o.trial", kOrderColumns), {study});
+  std::vector<WorkOrder> orders;
+  for (int row = 0; row < rows.size(); ++row) orders.push_back(order_in(rows, row, 0));
+  return orders;
+}
+
+double server_time(PostgresConnection& db) { return db.run_again("SELECT clock_timestamp()").instant(0, 0); }
 
 }  // namespace bapi

@@ -83,7 +83,7 @@ class PostgresWorkerDispatch : public WorkerDispatch {
   PostgresWorkerDispatch(std::shared_ptr<PostgresConnection> db, std::int64_t study)
       : db_(std::move(db)), study_(study) {}
 
-  Joined join(const WorkerCard& card) override;  // StoreError if the leader's version is another
+  Joined join(const WorkerCard& card) override;  // InvalidInput if the leader's version is another
   Receipt deliver(WorkerId worker, const Delivery& delivery) override;
   Instructions look(WorkerId worker) const override;
   void change_state(WorkerId worker, WorkerState state) override;
@@ -97,5 +97,7 @@ class PostgresWorkerDispatch : public WorkerDispatch {
 
 // Of all workers of a study, whatever became of them, the newest last; for those who look.
 std::vector<WorkerRecord> workers_of(PostgresConnection& db, std::int64_t study);
+std::vector<WorkOrder> orders_of(PostgresConnection& db, std::int64_t study);  // by trial
+double server_time(PostgresConnection& db);
 
 }  // namespace bapi

@@ -216,11 +216,15 @@ void PostgresStore::require_row(const SqlRows& rows) const {
   throw competition();
 }
 
+// Workers begin anew when their specification was changed, but not because of who leads.
 void PostgresStore::update_spec(const StudySpec& spec) {
   const std::string text = encode(spec);
-  require_row(db_->run(
-      "UPDATE bapi.study SET spec_json = $3, spec_version = spec_version + 1 WHERE id = $1 AND term = $2 RETURNING id",
-      {id_, term_, std::string_view(text)}));
+  StudySpec as_before = spec;
+  as_before.provenance = spec_.provenance;
+  require_row(
+      db_->run("UPDATE bapi.study SET spec_json = $3, spec_version = spec_version + $4::int WHERE id = $1 AND "
+               "term = $2 RETURNING id",
+               {id_, term_, std::string_view(text), std::int64_t{as_before != spec_}}));
   spec_ = spec;
 }
 

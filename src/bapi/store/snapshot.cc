@@ -32,8 +32,8 @@ constexpr const char* kAbout = "about";
 constexpr const char* kMissed = "missed";  // beside the snapshots
 constexpr std::size_t kLargestText = 16 * 1024;
 
-fs::path restored_beside(const TrialDir& dir) { return dir.root / "checkpoint.new"; }
-fs::path checkpoint_epoch_file(const TrialDir& dir) { return dir.root / "checkpoint-epoch"; }
+fs::path restored_beside(const TrialDir& dir) { return dir.models() / "checkpoint.new"; }
+fs::path checkpoint_epoch_file(const TrialDir& dir) { return dir.models() / "checkpoint-epoch"; }
 
 std::string on_one_line(std::string text) {
   std::replace_if(

@@ -34,13 +34,24 @@ void require_own_directory(const std::filesystem::path& directory) {
 }
 
 void TrialDir::create() const {
+  make_directories(root);
   make_directories(checkpoint());
   require_own_directory(root);
+  require_own_directory(models());
   create_file(log());
   create_file(report());
 }
 
-TrialDir StudyDir::trial(TrialId trial) const { return {root_ / "trials" / fmt::format("{:04}", index(trial))}; }
+TrialDir StudyDir::trial(TrialId trial) const {
+  const std::filesystem::path below = std::filesystem::path("trials") / fmt::format("{:04}", index(trial));
+  return {.root = root_ / below, .saved = saved_.empty() ? std::filesystem::path() : saved_ / below};
+}
+
+StudyDir StudyDir::with_checkpoints_in(const StudyDir& other) const {
+  StudyDir dir = *this;
+  dir.saved_ = other.root_;
+  return dir;
+}
 
 void StudyDir::create() const {
   require_own_directory(root_);

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "bapi/base/error.h"
+#include "bapi/base/host.h"
 #include "bapi/store/file_error.h"
 
 namespace bapi {
@@ -31,11 +32,6 @@ struct flock whole_file() {
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   return lock;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
 // "1234 hostname\n". A holder that has not written its name yet has pid 0.

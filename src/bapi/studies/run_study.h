@@ -16,8 +16,21 @@ struct RunUpdate {
   const Event* event = nullptr;  // that was just written to the log; nullptr: time has passed
 };
 
+// What only a study in a database needs.
+struct ClusterRun {
+  // The directory for the trials' files of a new study. Workers keep checkpoints there unless they are told otherwise.
+  std::filesystem::path files = {};
+
+  // The command of a worker that trains on this machine while the study is run; empty: others train. It ends with the
+  // run.
+  std::vector<std::string> worker = {};
+
+  double patience = 600.0;  // seconds for which a database that cannot be reached is tried again
+};
+
 struct RunOptions {
-  // Becomes true when the user asks to stop (Ctrl-C): running trials are paused at their checkpoints.
+  // Becomes true when the user asks to stop (Ctrl-C): running trials are paused at their checkpoints. Those of other
+  // machines continue, and another worker leads from then on.
   const std::atomic<bool>* interrupt = nullptr;
 
   // Where the programs of a new study run unless its specification says so; empty: where this process is.
@@ -31,11 +44,14 @@ struct RunOptions {
   // Gets a line about everything that was done when the study was opened.
   Tell tell = {};
 
-  // Gets why programs wait to be started, when the machine is out of processes, files, memory or disk space.
+  // Gets why programs wait to be started, when the machine is out of processes, files, memory or disk space, and what
+  // happens to workers and to the connection of a study in a database.
   Tell remark = {};
 
   // Called after every event and several times a second.
   std::function<void(const RunUpdate&)> listener = {};
+
+  ClusterRun cluster = {};
 };
 
 struct StudySummary {
@@ -44,13 +60,18 @@ struct StudySummary {
   StudyView study;  // as it stands when the controller has let it go
 };
 
-// Runs a study until it ends: a new one in `dir`, or the one that is there, from where it stands. Training programs are
-// processes of this machine; what runs there from before is recovered. A study that exists must agree with `spec` in
-// everything but what may change (spec_change.h), which is taken over. Its log is read once. Throws InvalidInput, and
-// StoreError if another controller is at work.
-StudySummary run_study(const StudySpec& spec, const StudyDir& dir, const RunOptions& options = {});
+// Runs a study until it ends: a new one at `place`, or the one that is there, from where it stands. A study that exists
+// must agree with `spec` in everything but what may change (spec_change.h), which is taken over. Its log is read once.
+// Throws InvalidInput, and StoreError if another controller is at work.
+//
+// In a directory, training programs are processes of this machine; what runs there from before is recovered. Of a study
+// in a database this process is the leader: its workers train, and go on with what they have.
+StudySummary run_study(const StudySpec& spec, const StudyPlace& place, const RunOptions& options = {});
 
 // The same for a study that must be there, with the specification that it has but for `changes`.
-StudySummary resume_study(const StudyDir& dir, const StudyChanges& changes = {}, const RunOptions& options = {});
+StudySummary resume_study(const StudyPlace& place, const StudyChanges& changes = {}, const RunOptions& options = {});
+
+// Leads a study in a database as it is, because nobody does: nothing of it is changed. StoreError if somebody leads.
+StudySummary lead_study(const DatabaseStudy& study, const RunOptions& options = {});
 
 }  // namespace bapi

@@ -138,6 +138,15 @@ StudySpec placed_as(const StudySpec& stored, StudySpec wanted, const StudyPlace&
   return wanted;
 }
 
+OpenedStudy opened(const StudyPlace& place, HeldStudy held, Replay log) {
+  StudyDir dir = files_of(place, *held.store);
+  return {.place = place,
+          .dir = std::move(dir),
+          .held = std::move(held),
+          .events = std::move(log.events),
+          .history = std::move(log.history)};
+}
+
 // With what may change as `given` has it. The history does not depend on that, so that it is replayed with it at once.
 OpenedStudy adopt(const StudyPlace& place, ReadStudy found, const StudySpec& given, const Tell& tell) {
   const StudySpec stored = found.spec();
@@ -175,12 +184,7 @@ OpenedStudy adopt(const StudyPlace& place, ReadStudy found, const StudySpec& giv
     if (setting.field.starts_with("provenance.")) continue;  // for the record only
     tell(fmt::format("changed {}: {}, was {}", setting.field, setting.after, setting.before));
   }
-  StudyDir dir = files_of(place, *found.held.store);
-  return {.place = place,
-          .dir = std::move(dir),
-          .held = std::move(found.held),
-          .events = std::move(log.events),
-          .history = std::move(log.history)};
+  return opened(place, std::move(found.held), std::move(log));
 }
 
 }  // namespace
@@ -215,6 +219,22 @@ OpenedStudy open_or_create_study(const StudyPlace& place,
     }
   }
   return adopt(place, read(place, spec.provenance.bapi), spec, tell);
+}
+
+OpenedStudy take_over_study(const DatabaseStudy& study, const std::string& version) {
+  ReadStudy found = read(study, version);
+  Replay log = replay(found.spec(), std::move(found.log));
+  if (log.damage) throw found.held.store->refusal(*log.damage);
+  return opened(study, std::move(found.held), std::move(log));
+}
+
+void take_files(OpenedStudy& study, const std::filesystem::path& directory) {
+  const StudyDir wanted(directory);
+  if (is_nowhere(study.dir)) {
+    set_files(study.held, wanted.root());
+    study.dir = wanted;
+  }
+  if (study.dir.root() == wanted.root()) wanted.create();
 }
 
 std::filesystem::path working_directory(const StudySpec& spec, const StudyDir& dir) {

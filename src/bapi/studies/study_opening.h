@@ -52,6 +52,13 @@ OpenedStudy open_or_create_study(const StudyPlace& place,
 // that was moved. Empty: where this process is.
 std::filesystem::path working_directory(const StudySpec& spec, const StudyDir& dir);
 
+// A study in a database that must be there, exactly as it is: the leader that it had is gone.
+OpenedStudy take_over_study(const DatabaseStudy& study, const std::string& version);
+
+// Where the files of the trials of a study in a database are from now on, if it has no such place yet. Makes the
+// directory, unless they are elsewhere.
+void take_files(OpenedStudy& study, const std::filesystem::path& directory);
+
 // A study that must be there, with its own specification but for `changes`; `version` is that of the program.
 OpenedStudy reopen_study(const StudyPlace& place,
                          const StudyChanges& changes,

@@ -43,7 +43,8 @@ HeldStudy held(std::unique_ptr<PostgresStore> store,
                const std::string& version) {
   auto lead = PostgresLead::take(db, store->id(), version);
   store->write_under(*lead);
-  return {.leadership = std::move(lead), .store = std::move(store)};
+  PostgresLead& there = *lead;
+  return {.leadership = std::move(lead), .store = std::move(store), .dispatch = &there, .clock = &there.clock()};
 }
 
 // Below what is no directory nothing can be.
@@ -161,6 +162,25 @@ void update_spec(HeldStudy& study, const StudySpec& spec) {
   } else {
     dynamic_cast<SqliteStore&>(*study.store).update_spec(spec);
   }
+}
+
+void set_files(HeldStudy& study, const std::filesystem::path& directory) {
+  dynamic_cast<PostgresStore&>(*study.store).set_files(directory);
+}
+
+StudyForWork::StudyForWork(const DatabaseStudy& study)
+    : db_(std::make_shared<PostgresConnection>(study.database, ConnectionOptions{.name = "bapi worker"})),
+      name_(study.name),
+      dispatch_(std::make_unique<PostgresWorkerDispatch>(db_, PostgresStore::open(db_, name_).id())) {}
+
+StudySpec StudyForWork::spec() const { return PostgresStore::open(db_, name_).spec(); }
+
+std::filesystem::path StudyForWork::files() const { return PostgresStore::open(db_, name_).files(); }
+
+Workforce workforce_of(const DatabaseStudy& study) {
+  const auto db = connection_to(study);
+  const std::int64_t id = PostgresStore::open(db, study.name).id();
+  return {.now = server_time(*db), .workers = workers_of(*db, id), .orders = orders_of(*db, id)};
 }
 
 std::vector<StudyPlace> studies_of(const DatabaseUrl& database) {

@@ -6,14 +6,17 @@
 #include <variant>
 #include <vector>
 
+#include "bapi/base/clock.h"
 #include "bapi/control/requests.h"
 #include "bapi/store/database_url.h"
-#include "bapi/store/leadership.h"
+#include "bapi/store/dispatch.h"
 #include "bapi/store/store.h"
 #include "bapi/store/study_dir.h"
 #include "bapi/store/wish_box.h"
 
 namespace bapi {
+
+class PostgresConnection;
 
 // Where a study is: a directory of this machine, or a PostgreSQL database. Everything that depends on which of the two
 // it is, is here.
@@ -56,7 +59,9 @@ bool is_nowhere(const StudyDir& dir);
 // A study in somebody's hands: nobody else writes to it meanwhile. Throws StoreError if somebody does.
 struct HeldStudy {
   std::unique_ptr<Leadership> leadership;
-  std::unique_ptr<Store> store;  // writes under the leadership
+  std::unique_ptr<Store> store;        // writes under the leadership
+  LeaderDispatch* dispatch = nullptr;  // to its workers, if it is in a database
+  const Clock* clock = nullptr;        // of the database, if it is in one
 };
 // `version` is that of the program; workers of a study in a database need the same.
 HeldStudy hold_study(const StudyPlace& place, const std::string& version = "");
@@ -69,6 +74,31 @@ void start_over(const StudyPlace& place, HeldStudy& study, const StudySpec& spec
 
 // Replaces the parts of the specification that may change while a study exists (SqliteStore::update_spec).
 void update_spec(HeldStudy& study, const StudySpec& spec);
+
+// The directory for the files of the trials of a study in a database; see files_of.
+void set_files(HeldStudy& study, const std::filesystem::path& directory);
+
+// A study in a database as a worker sees it.
+class StudyForWork {
+ public:
+  explicit StudyForWork(const DatabaseStudy& study);  // StoreError if there is none
+  WorkerDispatch& dispatch() { return *dispatch_; }
+  StudySpec spec() const;               // as it is now
+  std::filesystem::path files() const;  // see files_of; empty: there is no such directory
+
+ private:
+  std::shared_ptr<PostgresConnection> db_;
+  std::string name_;
+  std::unique_ptr<WorkerDispatch> dispatch_;
+};
+
+// All workers that a study in a database has ever had, by their numbers, what they hold, and the time of the database.
+struct Workforce {
+  double now = 0.0;
+  std::vector<WorkerRecord> workers = {};
+  std::vector<WorkOrder> orders = {};  // by trial
+};
+Workforce workforce_of(const DatabaseStudy& study);
 
 // All studies of a database, by name.
 std::vector<StudyPlace> studies_of(const DatabaseUrl& database);
