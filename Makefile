@@ -110,11 +110,15 @@ experiments-small: experiments ## run every experiment at its small size; DATA=d
 	  BAPI_DATA="$(abspath $(DATA))" build/release/bapi run "$$study" --dir $(EXPERIMENT_DIR) || exit; done
 
 .PHONY: experiments-record
-experiments-record: experiments ## record learning curves for the tables (9 hours of one core; resumes); DATA=dir
+experiments-record: experiments ## record learning curves for the tables (two hours of one core; resumes); DATA=dir
 	for study in $(RECORDINGS); do \
 	  BAPI_DATA="$(abspath $(DATA))" nice -n 19 build/release/bapi run "$$study" --dir $(EXPERIMENT_DIR)/record || exit; \
 	done
 	experiments/publish.py $(EXPERIMENT_DIR)/record/*.bapi --out $(EXPERIMENT_DIR)/tables
+
+.PHONY: experiments-live
+experiments-live: experiments ## train live with four policies on four experiments (half an hour of one core; resumes); DATA=dir
+	nice -n 19 experiments/live.py --data "$(DATA)" --dir $(EXPERIMENT_DIR)/live
 
 .PHONY: experiments-compare
 experiments-compare: deps ## compare all policies of the paper on the tables; results go into experiments/README.md

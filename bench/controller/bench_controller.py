@@ -43,6 +43,11 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def guardian_of(pid):
+    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return next(c for c in children if pathlib.Path(f"/proc/{c}/comm").read_text() == "bapi-guardian\n")
+
+
 def resident_mb(pid):
     for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
@@ -102,18 +107,20 @@ class Bench:
                 "floor": statistics.median(floors)}  # fmt: skip
 
     def steady_state(self):
-        """CPU share and peak memory while one trial reports at a fixed rate."""
+        """CPU share, with the guardian's, and peak memory while one trial reports at a fixed rate."""
         process = self.run("steady")
         self.wait_for_trial(process, "steady")
         report = self.dir / "steady.bapi" / "trials" / "0000" / "report"
         tail = subprocess.Popen(["tail", "-F", str(report)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         sleeper = subprocess.Popen(["sleep", "1000"])
         time.sleep(1.0)
-        before = [cpu_seconds(process.pid), cpu_seconds(tail.pid)]
+        ours = [process.pid, guardian_of(process.pid)]
+        before = [sum(map(cpu_seconds, ours)), cpu_seconds(tail.pid)]
         begin = time.monotonic()
         time.sleep(self.seconds)
         elapsed = time.monotonic() - begin
-        shares = [100.0 * (cpu_seconds(p.pid) - b) / elapsed for p, b in zip([process, tail], before)]
+        after = [sum(map(cpu_seconds, ours)), cpu_seconds(tail.pid)]
+        shares = [100.0 * (a - b) / elapsed for a, b in zip(after, before)]
         memory = [resident_mb(process.pid), resident_mb(sleeper.pid)]
         for helper in [tail, sleeper]:
             helper.kill()

@@ -12,8 +12,9 @@ import re
 import statistics
 
 import panels
-from rank_tests import critical_difference, friedman, jackknife
-from replay import AGENTS, EXPERIMENTS, Replay
+from live_runs import live_table
+from rank_tests import critical_difference, friedman
+from replay import AGENTS, EXPERIMENTS, Replay, task_of
 from statements import EIGHT, PAPER_RANKS, Statements
 
 VARIANTS = ("bapi-4", "bapi-8", "bapi-4-l", "bapi-4-nm", "bapi")
@@ -37,22 +38,39 @@ def runs_of(replay, budget, names):
     return max(counts) if counts else len(replay.of(names[0], "bapi-4", budget)) // 3
 
 
+def task_means(names, rows):
+    """Mean ranks of each task, of which one or two experiments were run."""
+    tasks = {}
+    for name, ranks in zip(names, rows):
+        tasks.setdefault(task_of(name), []).append(ranks)
+    return [[statistics.fmean(column) for column in zip(*group)] for group in tasks.values()]
+
+
 def rank_table(replay):
+    """Of the experiments; then of the tasks, where these are fewer."""
     budgets = replay.budgets()
-    lines = head("method", "paper", *budgets)
-    columns, notes = {}, []
+    by_experiment, by_task, notes = {}, {}, []   # by_task has the budgets at which two experiments share a task
     for budget in budgets:
         names = replay.experiments(EIGHT, budget)
         rows = [[replay.ranks(name, EIGHT, budget)[method] for method in EIGHT] for name in names]
-        columns[budget] = {method: jackknife(lambda some, j=j: statistics.fmean(r[j] for r in some), rows)
-                           for j, method in enumerate(EIGHT)}
+        tasks = task_means(names, rows)
+        by_experiment[budget] = mean_ranks(rows)
+        if len(tasks) < len(names):
+            by_task[budget] = mean_ranks(tasks)
         chi_squared, p = friedman(rows)
-        notes.append(f"{budget}: {len(names)} experiments, {runs_of(replay, budget, names)} seeds, Friedman chi² "
-                     f"{chi_squared:.1f}, p {p:.2g}, critical difference {critical_difference(8, len(names)):.1f} ranks")
-    for method in EIGHT:
-        lines.append(row(f"`{method}`", PAPER_RANKS[method],
-                         *(with_error(*columns[budget][method]) for budget in budgets)))
+        notes.append(f"{budget}: {len(names)} experiments, {len(tasks)} tasks, {runs_of(replay, budget, names)} seeds, "
+                     f"Friedman chi² {chi_squared:.1f}, p {p:.2g}, critical difference "
+                     f"{critical_difference(len(EIGHT), len(names)):.1f} ranks")
+    lines = head("method", "paper", *budgets, *(f"{budget}, tasks" for budget in by_task))
+    for j, method in enumerate(EIGHT):
+        ranks = [means[j] for means in (*by_experiment.values(), *by_task.values())]
+        lines.append(row(f"`{method}`", *(with_error(*rank) for rank in [PAPER_RANKS[method], *ranks])))
     return [*lines, "", *(f"- {note}." for note in notes)]
+
+
+def mean_ranks(rows):
+    """(mean, standard error) of each method."""
+    return [panels.mean_and_error(column) for column in zip(*rows)]
 
 
 def experiment_table(replay, policies):
@@ -60,12 +78,20 @@ def experiment_table(replay, policies):
     budgets = replay.budgets()
     budget = budgets[len(budgets) // 2]
     lines = head(f"experiment, {budget}", *(f"`{policy}`" for policy in policies))
+    columns = []
     for name in replay.experiments(policies, budget):
         cells = [panels.mean_and_error([run.regret for run in replay.of(name, policy, budget)]) for policy in policies]
-        least = min(mean for mean, _ in cells)
-        lines.append(row(EXPERIMENTS[name],
-                         *(f"**{m:.3f}** ± {e:.3f}" if m == least else f"{m:.3f} ± {e:.3f}" for m, e in cells)))
+        columns.append([mean for mean, _ in cells])
+        lines.append(row(EXPERIMENTS[name], *best_in_bold(cells)))
+    if columns:
+        means = [panels.mean_and_error(column) for column in zip(*columns)]
+        lines.append(row("mean ± s.e. over experiments", *best_in_bold(means)))
     return lines
+
+
+def best_in_bold(cells):
+    least = min(mean for mean, _ in cells)
+    return [f"**{m:.3f}** ± {e:.3f}" if m == least else f"{m:.3f} ± {e:.3f}" for m, e in cells]
 
 
 def statement_table(replay):
@@ -103,16 +129,20 @@ def main():
     parser.add_argument("comparison", type=pathlib.Path, help="Directory of bapi compare")
     parser.add_argument("--tables", type=pathlib.Path, default=here / "tables", help="Directory of the recorded tables")
     parser.add_argument("--page", type=pathlib.Path, default=here / "README.md", help="Page to write the results into")
+    parser.add_argument("--live", type=pathlib.Path, default=here / "live.csv", help="Results of experiments/live.py")
     arguments = parser.parse_args()
     replay = Replay(arguments.comparison / "runs.log", arguments.tables / "INDEX.csv")
-    for budget in replay.budgets() or ["any budget"]:
-        if len(replay.experiments(EIGHT, budget)) < 2:
-            raise SystemExit(f"{arguments.comparison}: fewer than two experiments have the runs of all methods at {budget}; "
-                             "finish the comparison with make experiments-compare")
+    unfinished = replay.leave_out_unfinished_budgets(EIGHT)
+    if not replay.budgets():
+        raise SystemExit(f"{arguments.comparison}: fewer than two experiments have the runs of all methods at any budget; "
+                         "finish the comparison with make experiments-compare")
+    for budget in unfinished:
+        print(f"{budget} is left out: fewer than two experiments have the runs of all methods")
     put_into(arguments.page, {"ranks": rank_table(replay), "panels": panel_links(replay.budgets()),
                               "eight": experiment_table(replay, EIGHT),
                               "variants": experiment_table(replay, VARIANTS + OTHERS),
-                              "statements": statement_table(replay)})
+                              "statements": statement_table(replay),
+                              "live": live_table(replay, arguments.live)})
     for budget in replay.budgets():
         (arguments.page.parent / f"panels-{budget}.svg").write_text(panels.draw(replay, budget))
 

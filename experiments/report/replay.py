@@ -94,6 +94,12 @@ class Replay:
         counts = {name: {len(self.of(name, policy, budget)) for policy in policies} for name in EXPERIMENTS}
         return [name for name, numbers in counts.items() if len(numbers) == 1 and numbers != {0}]
 
+    def leave_out_unfinished_budgets(self, policies):
+        """Those at which fewer than two experiments have the runs of all policies. Returns their names."""
+        unfinished = [budget for budget in self.budgets() if len(self.experiments(policies, budget)) < 2]
+        self.runs = {key: runs for key, runs in self.runs.items() if key[2] not in unfinished}
+        return unfinished
+
     def regret(self, experiment, policy, budget, share=1.0):
         """Mean over seeds and tables."""
         return statistics.fmean(run.regret_at(share) for run in self.of(experiment, policy, budget))
@@ -101,6 +107,11 @@ class Replay:
     def ranks(self, experiment, policies, budget, share=1.0):
         """Rank of each policy by its mean regret; 1 is best, ties share the mean of their ranks."""
         return dict(zip(policies, ranks_of([self.regret(experiment, p, budget, share) for p in policies])))
+
+
+def task_of(experiment):
+    """Experiments with the same training, seen for 25 or 50 epochs, are one task."""
+    return experiment.removesuffix("-25").removesuffix("-50")
 
 
 def ranks_of(values):

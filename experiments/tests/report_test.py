@@ -13,18 +13,20 @@ import unittest
 import xml.etree.ElementTree
 
 REPORT = pathlib.Path(__file__).resolve().parents[1] / "report"
-sys.path.insert(0, str(REPORT))
+sys.path[:0] = [str(REPORT), str(REPORT.parent)]
 
+import live  # noqa: E402
 from cost_growth import Growth, equalise, flatten, read  # noqa: E402
 from rank_tests import chi_squared_tail, critical_difference, friedman, jackknife, t_quantile  # noqa: E402
-from replay import Replay, Run, ranks_of  # noqa: E402
+from live_runs import live_table  # noqa: E402
+from replay import EXPERIMENTS, Replay, Run, ranks_of, task_of  # noqa: E402
 from statements import EIGHT, Finding, Statements  # noqa: E402
 
 TABLES = ("logreg-mnist", "mlp-olivetti", "a2c-reacher-0", "a2c-reacher-1", "ddqn-cartpole-0")
 POLICIES = EIGHT + ("bapi-8", "bapi-4-l", "bapi-4-nm", "bapi", "asha", "top-k", "one-epoch", "glasses", "random")
 INDEX_HEAD = "table,goal,best,seconds_per_training\n"
 PAGE = "".join(f"<!-- results: {name} -->\nold\n<!-- end of results -->\n"
-               for name in ("ranks", "panels", "eight", "variants", "statements"))
+               for name in ("ranks", "panels", "eight", "variants", "statements", "live"))
 
 
 def run_record(policy, table, seed, budget, final):
@@ -100,6 +102,10 @@ class Replays(unittest.TestCase):
             self.assertEqual(len(replay.of("a2c-reacher", "ei", "5full")), 4)
             self.assertEqual(replay.ranks("a2c-reacher", EIGHT, "5full")["ms-ei"], 2)
 
+    def test_thirteen_experiments_are_ten_tasks(self):
+        self.assertEqual(len(EXPERIMENTS), 13)
+        self.assertEqual(len({task_of(name) for name in EXPERIMENTS}), 10)
+
     def test_values_come_back_from_normalised_regret(self):
         with tempfile.TemporaryDirectory() as scratch:
             directory = pathlib.Path(scratch)
@@ -141,9 +147,52 @@ class CostGrowth(unittest.TestCase):
         self.assertEqual({float(row[-1]) for trial in read(equal)[2] for row in trial}, {statistics.fmean(costs)})
 
 
+class Live(unittest.TestCase):
+    """Against a replay whose values are 0.25 + 0.05 times the place of the policy."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        directory = pathlib.Path(scratch.name)
+        write_comparison(directory, lambda policy, table, seed: 0.1 * POLICIES.index(policy), budgets=("5full", "10full"))
+        self.replay = Replay(directory / "runs.log", directory / "INDEX.csv")
+        self.file = directory / "live.csv"
+
+    def write(self, values, fulls=10):
+        """values[policy] are those of the seeds."""
+        rows = [f"logreg-mnist,{policy},{seed},{fulls},{value},9,3\n"
+                for policy, of_policy in values.items() for seed, value in enumerate(of_policy)]
+        self.file.write_text("experiment,policy,seed,fulls,best,seconds,trials\n" + "".join(rows))
+
+    def test_the_same_order_has_a_correlation_of_one_and_the_opposite_of_minus_one(self):
+        for values, correlation in (((0.1, 0.2, 0.3), "+1.0"), ((0.3, 0.2, 0.1), "-1.0"), ((0.2, 0.2, 0.2), "+0.0")):
+            self.write({policy: [value] for policy, value in zip(("bapi-4", "ms-ei", "bohb"), values)})
+            self.assertTrue(live_table(self.replay, self.file)[2].endswith(f"| {correlation} |"), values)
+
+    def test_means_of_the_seeds_stand_next_to_the_replay(self):
+        self.write({"bapi-4": [0.2, 0.4], "ms-ei": [0.1, 0.1]})
+        lines = live_table(self.replay, self.file)
+        self.assertEqual(lines[2], "| 1 logistic regression, MNIST | 0.3 (0.25) | 0.1 (0.3) | -1.0 |")
+        self.assertEqual(lines[3], "| average rank | 2.00 (1.00) | 1.00 (2.00) | -1.0 |")
+
+    def test_a_budget_that_was_not_replayed_is_refused(self):
+        self.write({"bapi-4": [0.2]}, fulls=7)
+        with self.assertRaisesRegex(SystemExit, "7full.*make experiments-compare"):
+            live_table(self.replay, self.file)
+
+    def test_a_live_study_is_the_recording_with_checkpoints_and_another_policy(self):
+        for experiment, recording in live.RECORDINGS.items():
+            text = live.live_study((live.HERE / "studies/record" / f"{recording}.yaml").read_text(), "one")
+            self.assertIn("\nparameters:\n", text)
+            self.assertIn("experiments/train_", text)
+            for left in ("checkpoint", "CHECKPOINT", "policy", "budget", "seed", "workers: 2"):
+                self.assertNotIn(left, text, experiment)
+
+
 class Page(unittest.TestCase):
     def report(self, directory, page):
-        return subprocess.run([sys.executable, REPORT, directory, "--tables", directory, "--page", page],
+        return subprocess.run([sys.executable, REPORT, directory, "--tables", directory, "--page", page, "--live",
+                               directory / "live.csv"],
                               capture_output=True, text=True)
 
     def test_page_and_panels_are_written(self):
@@ -157,8 +206,22 @@ class Page(unittest.TestCase):
             self.assertEqual(answer.returncode, 0, answer.stderr)
             text = page.read_text()
             self.assertNotIn("old", text)
-            self.assertIn("| `bapi-4` | 2.9 | 1.00 ± 0.00 | 1.00 ± 0.00 |", text)
+            self.assertIn("| `bapi-4` | 2.90 ± 0.51 | 1.00 ± 0.00 | 1.00 ± 0.00 |", text)
+            self.assertIn("Nothing was run live", text)
             xml.etree.ElementTree.parse(directory / "panels-5full.svg")
+
+    def test_a_budget_that_is_not_finished_is_left_out(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            directory = pathlib.Path(scratch)
+            write_comparison(directory, lambda policy, table, seed: 0.1 * seed, budgets=("5full",))
+            with (directory / "runs.log").open("a") as log:
+                log.write(json.dumps(run_record("ei", "logreg-mnist", 0, "20full", 0.2)) + "\n")
+            page = directory / "README.md"
+            page.write_text(PAGE)
+            answer = self.report(directory, page)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            self.assertIn("20full is left out", answer.stdout)
+            self.assertNotIn("20full", page.read_text())
 
     def test_a_comparison_without_a_whole_experiment_is_refused(self):
         with tempfile.TemporaryDirectory() as scratch:

@@ -601,6 +601,24 @@ TEST_F(Processes, EpochsReadLateShareTheTimeEvenly) {
   }
 }
 
+// No decision and no model waits for them.
+TEST_F(Processes, ReportsOfAFastProgramThatSavesNothingAreRecordedTogether) {
+  constexpr Epoch kEpochs = 200;
+  ProcessEvaluator& e =
+      evaluator(in_seconds(trainer_spec({"--sleep", "0.002", "--save-every", "1000", "--exit-at-until"}, kEpochs)));
+  e.start(segment(0, 0, kEpochs, kEpochs));
+  int records = 0;
+  std::vector<Event> facts;
+  while (all_of<SegmentDone>(facts).empty()) {
+    const std::vector<Event> more = e.wait(1.0);
+    if (!all_of<Measured>(more).empty()) ++records;
+    facts.insert(facts.end(), more.begin(), more.end());
+    ASSERT_TRUE(!more.empty() || !e.live().empty());
+  }
+  EXPECT_EQ(std::ssize(epochs_of(facts)), kEpochs);
+  EXPECT_LT(records, kEpochs / 2);
+}
+
 // ---- The rest.
 
 TEST_F(Processes, WaitingWithNothingToDoEnds) {

@@ -325,6 +325,12 @@ double TreeState::newest_content() const {
   return static_cast<double>(newest / 1'000'000'000) + 1e-9 * static_cast<double>(newest % 1'000'000'000);
 }
 
+bool holds_something(const std::filesystem::path& directory) {
+  std::error_code failed;
+  const bool empty = std::filesystem::is_empty(directory, failed);
+  return !failed && !empty;
+}
+
 std::variant<TreeState, std::string> scan_tree(const fs::path& directory) {
   Scan scan;
   if (std::string trouble = scan.run(directory); !trouble.empty()) return trouble;

@@ -34,6 +34,9 @@ struct TreeState {
 inline constexpr int kDeepestTree = 64;
 inline constexpr std::size_t kLargestTree = 100'000;  // entries
 
+// Whether a directory is there, can be read and is not empty.
+bool holds_something(const std::filesystem::path& directory);
+
 // A text says why there is none: the directory cannot be read, is too deep or has too many entries.
 std::variant<TreeState, std::string> scan_tree(const std::filesystem::path& directory);
 

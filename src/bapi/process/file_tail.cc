@@ -34,15 +34,17 @@ FileTail::FileTail(const std::filesystem::path& file, std::int64_t offset, std::
 }
 
 // Also tells that there is nothing but hole up to the end.
-bool FileTail::is_at_hole() {
-  if (size_of(file_) - offset_ <= kLargestHole) return false;
+bool FileTail::is_at_hole(std::int64_t size) const {
+  if (size - offset_ <= kLargestHole) return false;
   const off_t data = ::lseek(file_.get(), offset_, SEEK_DATA);
   return data < 0 ? errno == ENXIO : data - offset_ > kLargestHole;
 }
 
 bool FileTail::read(const std::function<void(std::string_view)>& line, std::int64_t max_bytes) {
   if (!file_ || !problem_.empty()) return false;
-  if (is_at_hole()) {
+  const std::int64_t size = size_of(file_);
+  if (size == offset_) return false;
+  if (is_at_hole(size)) {
     problem_ = fmt::format("cannot read {}: it has a hole of more than {} MB; reports are to be appended",
                            path_.string(),
                            kLargestHole >> 20);

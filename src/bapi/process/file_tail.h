@@ -37,7 +37,7 @@ class FileTail {
  private:
   void split(std::string_view bytes, const std::function<void(std::string_view)>& line);
 
-  bool is_at_hole();
+  bool is_at_hole(std::int64_t size) const;
 
   std::filesystem::path path_;
   FileDescriptor file_;

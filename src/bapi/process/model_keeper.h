@@ -47,6 +47,9 @@ class ModelKeeper {
 
   bool saves_first() const { return order_ == Order::saves_first; }  // the process is known to
 
+  // Whether the process has saved nothing so far and found nothing: there is no model that a late look would miss.
+  bool still_without_files();
+
   void look();
   bool needs_stopped_program() const;  // a copy is being made that the program must not disturb
   bool busy() const;                   // no process of the trial may begin
@@ -72,7 +75,6 @@ class ModelKeeper {
 
   bool counts_more(double later, double earlier) const;
   enum class Saved { before, after };  // the report
-  bool still_without_files();
   Order order_by_times(const Report& report, const TreeState& now, Saved saved) const;
   void learn(const Report& report, Order by_times);
   void copy(const Candidate& candidate);

@@ -32,6 +32,9 @@ using Ending = TrainingProcess::Ending;
 // process busy. A report is looked at as soon as it is there: the model of its epoch may have to be kept.
 constexpr double kPause = 0.005;  // seconds
 
+// After a look while nothing waits for a report (`may_gather`): those of fast programs are recorded together.
+constexpr double kGatheringPause = 0.05;  // seconds
+
 // After the machine had no room for another program.
 constexpr double kTryAgainEvery = 1.0;  // seconds
 
@@ -42,6 +45,13 @@ Assignment some_assignment(const StudySpec& spec, const StudyDir& dir) {
   Segment segment;
   segment.config.values.resize(spec.space.params().size());
   return {.segment = segment, .from = 0, .dir = dir.trial(TrialId{0}), .deadline = {}};
+}
+
+// Forgets the events that are waiting there.
+void drain(const FileDescriptor& inotify) {
+  std::array<char, 4096> ignored;
+  while (inotify && ::read(inotify.get(), ignored.data(), ignored.size()) > std::ssize(ignored) / 2) {
+  }
 }
 
 std::string crash_text(const Exit& exit, Epoch last_epoch) {
@@ -86,6 +96,7 @@ ProcessEvaluator::ProcessEvaluator(const StudySpec& spec,
       gpus_(gpus_of(spec, Machine::this_one())),
       guardian_(std::make_unique<Guardian>(spec.workers, spec.effective_grace())),
       changes_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)),
+      saves_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)),
       models_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   require(!spec_.command.empty(), "command: expected the program that trains, as a list of arguments");
   expand_command(spec_, some_assignment(spec_, dir_));
@@ -249,7 +260,9 @@ ProcessEvaluator::Begun ProcessEvaluator::begin(TrialId trial) {
   std::variant<std::unique_ptr<TrainingProcess>, TrainingProcess::Refusal> started;
   try {
     started = TrainingProcess::start(
-        spec_, assignment, now(), changes_.get(), *guardian_, [&] { keeper_of(trial).process_begins(); });
+        spec_, assignment, now(), {.reports = changes_.get(), .saves = saves_.get()}, *guardian_, [&] {
+          keeper_of(trial).process_begins();
+        });
   } catch (const Shortage& shortage) {
     wait_for_the_machine(shortage.what());
     return Begun::later;
@@ -350,7 +363,7 @@ void ProcessEvaluator::read_reports(TrainingProcess& process) {
 }
 
 void ProcessEvaluator::take_reports(TrainingProcess& process, const TrainingProcess::Reports& read) {
-  if (!read.reports.empty()) process.reported(now());
+  if (!read.reports.empty()) process.reported(read.reports.size(), now());
   heard_reports_ = heard_reports_ || !read.reports.empty();
   const Measured* last = nullptr;  // if the last report is a new epoch
   double counted = 0.0;
@@ -636,6 +649,25 @@ double ProcessEvaluator::next_deadline() const {
   return more_to_read_ ? last_look_ : next;
 }
 
+// Whether it may reach the end of its segment, or has, before the next look after a long pause.
+bool ProcessEvaluator::ends_segment_soon(const TrainingProcess& process) const {
+  const auto segment = open_.find(process.trial());
+  if (segment == open_.end()) return true;
+  const Epoch epochs_to_go = segment->second.until - process.account().last_epoch();
+  return epochs_to_go * process.seconds_per_report() < 2.0 * kGatheringPause;
+}
+
+// Whether nothing waits for a report: no decision, because no segment is about to end and epochs past its end would
+// cost nothing extra; no model, because no program has saved one. `saves_` wakes up the one who sleeps when one does.
+bool ProcessEvaluator::may_gather() {
+  if (options_.at_segment_end != ProcessEvaluatorOptions::AtSegmentEnd::train_on || !saves_) return false;
+  drain(saves_);
+  return std::ranges::all_of(processes_, [&](const auto& process) {
+    return process->ending() == Ending::none && !ends_segment_soon(*process) &&
+           keeper_of(process->trial()).still_without_files();
+  });
+}
+
 // Wakes up when a program ends, or, after the pause, when a file has grown.
 void ProcessEvaluator::sleep_until(double instant) {
   std::vector<pollfd> events;
@@ -647,14 +679,15 @@ void ProcessEvaluator::sleep_until(double instant) {
     return ::poll(events.data(), events.size(), static_cast<int>(std::ceil(1e3 * std::clamp(seconds, 0.0, 3600.0)))) >
            0;
   };
-  const double pause_left = std::min(instant, last_look_ + (woken_by_files_ && !heard_reports_ ? kPause : 0.0)) - now();
+  const bool gathers = may_gather();
+  const double pause = gathers ? kGatheringPause : woken_by_files_ && !heard_reports_ ? kPause : 0.0;
+  const double pause_left = std::min(instant, last_look_ + pause) - now();
   woken_by_files_ = false;
+  if (gathers) events.push_back({.fd = saves_.get(), .events = POLLIN, .revents = 0});
   if (pause_left > 0.0 && sleep(pause_left)) return;
   if (changes_) events.push_back({.fd = changes_.get(), .events = POLLIN, .revents = 0});
   woken_by_files_ = sleep(instant - now()) && changes_ && events.back().revents != 0;
-  std::array<char, 4096> ignored;
-  while (changes_ && ::read(changes_.get(), ignored.data(), ignored.size()) > std::ssize(ignored) / 2) {
-  }
+  drain(changes_);
 }
 
 std::vector<Event> ProcessEvaluator::recover(const History& history) {

@@ -113,6 +113,8 @@ class ProcessEvaluator : public Evaluator {
   void fail(TrainingProcess& process, const std::string& why, FailureCause cause);
   void forget_recorded();
   double next_deadline() const;
+  bool ends_segment_soon(const TrainingProcess& process) const;
+  bool may_gather();
   void sleep_until(double instant);
 
   const StudySpec spec_;
@@ -122,6 +124,7 @@ class ProcessEvaluator : public Evaluator {
   const std::vector<std::string> gpus_;  // of the workers (gpus.h)
   const std::unique_ptr<Guardian> guardian_;
   FileDescriptor changes_;                                   // inotify: something was appended to a file of a process
+  FileDescriptor saves_;                                     // inotify: something was written to a checkpoint
   FileDescriptor models_;                                    // eventfd: a model was copied
   std::map<TrialId, Segment> open_;                          // open segments, with what the log holds of their trials
   std::map<TrialId, std::vector<double>> recent_;            // reports of trials, as many as smoothing needs

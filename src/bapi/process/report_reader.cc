@@ -42,9 +42,9 @@ bool ReportReader::read_some(Batch& batch) {
 void ReportReader::stamp(Batch& batch) const {
   batch.to_file = channel_ == Channel::file;
   if (batch.reports.empty()) return;
-  const double file = file_.stamp().modified_at;
-  const double output = output_.stamp().modified_at;
-  batch.written_at = channel_ == Channel::unknown ? std::max(file, output) : batch.to_file ? file : output;
+  const double in_file = channel_ != Channel::output ? file_.stamp().modified_at : 0.0;
+  const double in_output = channel_ != Channel::file ? output_.stamp().modified_at : 0.0;
+  batch.written_at = std::max(in_file, in_output);
 }
 
 void ReportReader::hear_output(std::string_view line, Batch& batch) {

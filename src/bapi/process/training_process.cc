@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "bapi/base/error.h"
+#include "bapi/base/file_tree.h"
 #include "bapi/process/gpus.h"
 #include "bapi/process/process_table.h"
 #include "bapi/study/codec.h"
@@ -104,7 +105,7 @@ std::variant<std::unique_ptr<TrainingProcess>, TrainingProcess::Refusal> Trainin
     const StudySpec& spec,
     const Assignment& assignment,
     double now,
-    int changes,
+    const Listeners& listeners,
     Guardian& guardian,
     const std::function<void()>& about_to_begin) {
   const TrialDir& dir = assignment.dir;
@@ -115,8 +116,7 @@ std::variant<std::unique_ptr<TrainingProcess>, TrainingProcess::Refusal> Trainin
   dir.create();
   replace_file(dir.config(), encode(segment.config, spec.space) + "\n");
   end_last_line(dir.report());
-  std::error_code unreadable;
-  const bool found_checkpoint = !std::filesystem::is_empty(dir.checkpoint(), unreadable) && !unreadable;
+  const bool found_checkpoint = holds_something(dir.checkpoint());
   const Launch launch = {.arguments = expand_command(spec, assignment),
                          .environment = training_environment(spec, assignment, inherited_environment()),
                          .output = dir.log(),
@@ -154,7 +154,7 @@ std::variant<std::unique_ptr<TrainingProcess>, TrainingProcess::Refusal> Trainin
     return refusal(*failure);
   }
   std::unique_ptr<TrainingProcess> process(
-      new TrainingProcess(spec, assignment, file, std::move(subprocess), std::move(reader), now, changes, guardian));
+      new TrainingProcess(spec, assignment, file, std::move(subprocess), std::move(reader), now, listeners, guardian));
   process->found_checkpoint_ = found_checkpoint;
   return process;
 }
@@ -165,7 +165,7 @@ TrainingProcess::TrainingProcess(const StudySpec& spec,
                                  Subprocess subprocess,
                                  ReportReader reader,
                                  double now,
-                                 int changes,
+                                 const Listeners& listeners,
                                  Guardian& guardian)
     : trial_(assignment.segment.trial),
       dir_(assignment.dir),
@@ -174,23 +174,25 @@ TrainingProcess::TrainingProcess(const StudySpec& spec,
       subprocess_(std::move(subprocess)),
       reader_(std::move(reader)),
       account_(spec, ProcessAccount::Opening::of(assignment.segment, file.from, now)),
-      changes_(changes),
       guardian_(guardian),
       ward_(guardian.watch(file.identity, dir_.process())),
       started_(now),
       last_report_(now),
       last_read_(now) {
-  for (const std::filesystem::path& watched : {dir_.report(), dir_.log()}) {
-    watches_.push_back(::inotify_add_watch(changes_, watched.c_str(), IN_MODIFY | IN_DONT_FOLLOW));
-  }
+  listen(listeners.reports, dir_.report(), IN_MODIFY);
+  listen(listeners.reports, dir_.log(), IN_MODIFY);
+  listen(listeners.saves, dir_.checkpoint(), IN_CREATE | IN_MODIFY | IN_MOVED_TO);
+}
+
+void TrainingProcess::listen(int listener, const std::filesystem::path& path, std::uint32_t to) {
+  const int number = ::inotify_add_watch(listener, path.c_str(), to | IN_DONT_FOLLOW);
+  if (number >= 0) watches_.push_back({.listener = listener, .number = number});
 }
 
 TrainingProcess::~TrainingProcess() {
   for (const std::string& text : notes_) append_note(dir_, text);
   if (!exit_) guardian_.forget(ward_);
-  for (const int watch : watches_) {
-    if (watch >= 0) ::inotify_rm_watch(changes_, watch);
-  }
+  for (const FileWatch& watch : watches_) ::inotify_rm_watch(watch.listener, watch.number);
 }
 
 std::string TrainingProcess::last_output() const {
@@ -227,8 +229,9 @@ TrainingProcess::Reports TrainingProcess::timed(ReportReader::Batch batch, doubl
           .more = batch.more};
 }
 
-void TrainingProcess::reported(double now) {
+void TrainingProcess::reported(std::size_t reports, double now) {
   has_reported_ = true;
+  seconds_per_report_ = (now - last_report_) / static_cast<double>(reports);
   last_report_ = now;
 }
 

@@ -43,13 +43,19 @@ class TrainingProcess {
     FailureCause cause;
   };
 
+  // The inotify instances that are to hear of its files.
+  struct Listeners {
+    int reports;  // of what is written to its report and its output
+    int saves;    // of what is written to its checkpoint directory
+  };
+
   // Prepares the trial's directory and starts the program. Throws StoreError if the directory cannot be written,
-  // Shortage if the machine is out of something. `changes` is the inotify instance that is to hear of its files;
-  // instants are training time. `about_to_begin` is called when its files are there and it has not run yet.
+  // Shortage if the machine is out of something. Instants are training time. `about_to_begin` is called when its files
+  // are there and it has not run yet.
   static std::variant<std::unique_ptr<TrainingProcess>, Refusal> start(const StudySpec& spec,
                                                                        const Assignment& assignment,
                                                                        double now,
-                                                                       int changes,
+                                                                       const Listeners& listeners,
                                                                        Guardian& guardian,
                                                                        const std::function<void()>& about_to_begin);
   ~TrainingProcess();
@@ -80,7 +86,8 @@ class TrainingProcess {
   Reports read_rest(double now);
   bool has_said_more() const { return reader_.has_more(); }
   bool reports_to_file() const { return reader_.to_file(); }
-  void reported(double now);
+  void reported(std::size_t reports, double now);
+  double seconds_per_report() const { return seconds_per_report_; }  // lately; 0 before the first
 
   // What it has said past the end of its segment and is not to be heard yet: the next call of `take_held_back`.
   void hold_back(Reports said);
@@ -132,7 +139,7 @@ class TrainingProcess {
                   Subprocess subprocess,
                   ReportReader reader,
                   double now,
-                  int changes,
+                  const Listeners& listeners,
                   Guardian& guardian);
 
   Reports timed(ReportReader::Batch batch, double now);
@@ -147,8 +154,12 @@ class TrainingProcess {
   Subprocess subprocess_;
   ReportReader reader_;
   ProcessAccount account_;
-  int changes_;
-  std::vector<int> watches_;
+  struct FileWatch {
+    int listener;
+    int number;
+  };
+  void listen(int listener, const std::filesystem::path& path, std::uint32_t to);
+  std::vector<FileWatch> watches_;
   Guardian& guardian_;
   int ward_;
   double started_;
@@ -167,6 +178,7 @@ class TrainingProcess {
   std::optional<double> terminated_at_;
   double kill_at_ = 0.0;
   double last_report_;
+  double seconds_per_report_ = 0.0;
   double last_read_;
   Reports held_back_;
   bool has_reported_ = false;  // anything

@@ -21,12 +21,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool holds_something(const fs::path& directory) {
-  std::error_code failed;
-  const bool empty = fs::is_empty(directory, failed);
-  return !failed && !empty;
-}
-
 std::string missing_text(const TrialDir& dir, Epoch epoch) {
   const std::optional<MissedSnapshot> missed = missed_snapshot(dir);
   const std::string why = missed && missed->epoch == epoch ? fmt::format(" ({})", missed->reason) : "";

@@ -18,12 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool has_files(const fs::path& directory) {
-  std::error_code failed;
-  const bool empty = fs::is_empty(directory, failed);
-  return !failed && !empty;
-}
-
 // The best trainings of the best configurations, as many as are to be kept.
 std::set<TrialId> winners(const History& history, int count) {
   std::set<TrialId> best;
@@ -84,7 +78,7 @@ std::vector<Rubbish> rubbish_of(const StudyDir& dir,
     };
     const bool winner = best.contains(trial.id);
     const bool superfluous = !winner || (!keep.final && newest_snapshot(place).has_value());
-    if (superfluous && has_files(place.checkpoint())) add(Rubbish::Kind::checkpoint, place.checkpoint());
+    if (superfluous && holds_something(place.checkpoint())) add(Rubbish::Kind::checkpoint, place.checkpoint());
     std::error_code ignored;
     if (!winner && fs::exists(place.best(), ignored)) add(Rubbish::Kind::snapshot, place.best());
     for (const fs::path& leftover : unfinished_copies(place)) {

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Trains live what the replay only looks up: four policies on four experiments, at the sizes of the recordings.
+
+  experiments/live.py --data DIR          writes experiments/live.csv; goes on where it was
+
+A live study is a recording with another policy, checkpoints, one worker and a budget of some full trainings, as
+tables/INDEX.csv counts them. Its cost is processor time, so other work on the machine does not change it. Unlike the
+replay, a policy may choose any configuration.
+"""
+
+import argparse
+import csv
+import itertools
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+RECORDINGS = {"logreg-mnist": "logreg-mnist", "fcnet-mnist-50": "fcnet-mnist", "cnn-cifar10-50": "cnn-cifar10",
+              "a2c-pendulum": "a2c-pendulum-0"}
+POLICIES = ("bapi-4", "hyperband", "ei", "random")
+COLUMNS = ["experiment", "policy", "seed", "fulls", "best", "seconds", "trials"]
+OF_RECORDINGS = ("name:", "checkpoint:", "cwd:", "budget:", "workers:", "seed:", "policy:")
+
+
+def live_study(recording, name):
+    """The recording's study file without what makes it a recording."""
+    kept = [line for line in recording.splitlines() if not line.startswith(("#", *OF_RECORDINGS))]
+    kept = [line.replace("[env, -u, BAPI_CHECKPOINT_DIR, ", "[") for line in kept]
+    return "\n".join([f"name: {name}", f"cwd: {HERE.parent}", "workers: 1", *kept, ""])
+
+
+def seconds_per_training(index, experiment):
+    """Mean over the experiment's tables, which end in -0, -1 and -2 where several seeds were recorded."""
+    with open(index, newline="") as file:
+        lines = [(pathlib.Path(line["table"]).stem, line) for line in csv.DictReader(file)]
+    found = [float(line["seconds_per_training"]) for table, line in lines if experiment in (table, table[:-2])]
+    if not found:
+        raise SystemExit(f"{index}: no table of {experiment}; record it with make experiments-record")
+    return statistics.fmean(found)
+
+
+def result(arguments, study, policy, seed, budget):
+    """Of the study, which is run or continued: the columns after `fulls`."""
+    answer = subprocess.run([arguments.bapi, "run", study, "--policy", policy, "--seed", str(seed), "--budget",
+                             f"{budget:.4g} cpu", "--dir", arguments.dir, "--quiet", "--format", "json"],
+                            check=True, stdout=subprocess.PIPE, text=True)
+    status = json.loads(answer.stdout)
+    return {"best": f"{status['best']['value']:.6g}", "seconds": f"{status['budget']['spent']:.4g}",
+            "trials": sum(status["trials"].values())}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=pathlib.Path, required=True, help="Directory of the data sets")
+    parser.add_argument("--dir", type=pathlib.Path, default=HERE.parent / "build/experiments/live",
+                        help="Directory for the studies")
+    parser.add_argument("--tables", type=pathlib.Path, default=HERE / "tables", help="Directory of the recorded tables")
+    parser.add_argument("--out", type=pathlib.Path, default=HERE / "live.csv", help="Where the results go")
+    parser.add_argument("--seeds", type=int, default=2, help="Number of seeds; default: 2")
+    parser.add_argument("--fulls", type=int, default=10, help="Budget in full trainings; default: 10")
+    parser.add_argument("--bapi", default="build/release/bapi", help="Program bapi")
+    arguments = parser.parse_args()
+    os.environ["BAPI_DATA"] = str(arguments.data.resolve())
+    arguments.dir.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for experiment in RECORDINGS:
+        budget = arguments.fulls * seconds_per_training(arguments.tables / "INDEX.csv", experiment)
+        recording = (HERE / "studies/record" / f"{RECORDINGS[experiment]}.yaml").read_text()
+        for policy, seed in itertools.product(POLICIES, range(arguments.seeds)):
+            name = f"{experiment}_{policy}_{seed}"
+            study = arguments.dir / f"{name}.yaml"
+            study.write_text(live_study(recording, name))
+            found = result(arguments, study, policy, seed, budget)
+            print(f"{name}: {found['best']} in {found['seconds']} s", flush=True)
+            lines.append({"experiment": experiment, "policy": policy, "seed": seed, "fulls": arguments.fulls, **found})
+    with arguments.out.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+
+
+if __name__ == "__main__":
+    main()
