@@ -128,6 +128,20 @@ experiments-compare: deps ## compare all policies of the paper on the tables; re
 	  --seeds $(REPLAY_SEEDS) --budgets $(REPLAY_BUDGETS) --out $(EXPERIMENT_DIR)/compare
 	python3 experiments/report $(EXPERIMENT_DIR)/compare
 
+# Where an epoch costs more the better its agent is, against the same tables with constant costs.
+COST_TABLES := $(wildcard experiments/tables/ddqn-cartpole-*.csv experiments/tables/a2c-pendulum-*.csv)
+.PHONY: experiments-cost
+experiments-cost: deps ## show what a cost that grows with success does to the policies (after experiments-compare)
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target bapi
+	mkdir -p $(EXPERIMENT_DIR)/flat
+	for table in $(COST_TABLES); do \
+	  python3 experiments/report/cost_growth.py --flatten "$$table" $(EXPERIMENT_DIR)/flat/"$${table##*/}" || exit; done
+	build/release/bapi compare --tables $(EXPERIMENT_DIR)/flat --policies bapi,bapi-4 \
+	  --seeds $(REPLAY_SEEDS) --budgets 5full,10full --out $(EXPERIMENT_DIR)/compare-flat
+	python3 experiments/report/cost_growth.py $(COST_TABLES)
+	python3 experiments/report/cost_growth.py --effect $(EXPERIMENT_DIR)/compare $(EXPERIMENT_DIR)/compare-flat
+
 .PHONY: format
 format: deps ## format every C++ file with clang-format
 	tools/format.sh

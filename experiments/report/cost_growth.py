@@ -4,17 +4,23 @@
   experiments/report/cost_growth.py TABLE.csv...          a line of Markdown for each
   experiments/report/cost_growth.py --flatten TABLE.csv OUT.csv
   experiments/report/cost_growth.py --equal TABLE.csv OUT.csv
+  experiments/report/cost_growth.py --effect COMPARISON FLAT     a line of Markdown for each experiment, budget and policy
 
 Ratios are true cost of the epochs after the first 20 to a forecast made there: with the mean cost of the epochs so far,
 and with a cost per epoch that is a line in the value, scaled to the epochs so far and applied to the values that the
 trial did reach later: what the best forecast of values would give. --flatten writes a table in which every epoch of a
-trial costs their mean, so that a constant rate is right; --equal one in which every epoch of all trials does.
+trial costs their mean, so that a constant rate is right; --equal one in which every epoch of all trials does. --effect
+shows the regret of two directories of `bapi compare`, the second one with flattened tables, and what the first has more,
+over pairs of runs with the same table and seed.
 """
 
 import csv
 import pathlib
 import statistics
 import sys
+
+from panels import mean_and_error
+from replay import EXPERIMENTS, runs_by_key
 
 SEEN = 20
 LEAST_SHARE = 0.1   # of the lowest cost of an epoch: no forecast is below
@@ -94,7 +100,25 @@ def equalise(table, out):
     rewrite(table, out, lambda trial: mean)
 
 
+def effect(recorded, flat):
+    """Lines of Markdown: regret with recorded costs, with constant ones, and their difference, of the runs in both."""
+    runs = [runs_by_key(pathlib.Path(directory) / "runs.log") for directory in (recorded, flat)]
+    lines = []
+    for key in sorted(runs[0].keys() & runs[1].keys(), key=lambda key: (list(EXPERIMENTS).index(key[0]), key[1:])):
+        before, after = ({(table, seed): run.regret for table, seed, run in of_key[key]} for of_key in runs)
+        both = sorted(before.keys() & after.keys())
+        columns = [[before[pair] for pair in both], [after[pair] for pair in both],
+                   [before[pair] - after[pair] for pair in both]]
+        cells = ["{:.3f} ± {:.3f}".format(*mean_and_error(column)) for column in columns]
+        experiment, policy, budget = key
+        lines.append("| " + " | ".join([EXPERIMENTS[experiment], budget, f"`{policy}`", *cells, str(len(both))]) + " |")
+    return lines
+
+
 def main(arguments):
+    if arguments[:1] == ["--effect"]:
+        print("\n".join(effect(*arguments[1:])))
+        return
     if arguments[:1] in (["--flatten"], ["--equal"]):
         (flatten if arguments[0] == "--flatten" else equalise)(*arguments[1:])
         return

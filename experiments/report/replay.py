@@ -57,6 +57,23 @@ def experiment_of(table):
     return next((name for name in EXPERIMENTS if table == name or table[:-2] == name), None)
 
 
+def runs_by_key(log):
+    """{(experiment, policy, budget): [(table, seed, Run)]} of the thirteen experiments in a log of `bapi compare`."""
+    runs = collections.defaultdict(list)
+    for line in pathlib.Path(log).read_text().splitlines():
+        record = json.loads(line).get("run")
+        if record and experiment_of(record["table"]):
+            key = experiment_of(record["table"]), record["policy"], record["budget"]
+            runs[key].append((record["table"], record["seed"], run_of(record)))
+    return runs
+
+
+def run_of(record):
+    regret = record["normalised_regret"]
+    shares, regrets = zip(*record["trajectory"]) if record["trajectory"] else ((0.0,), (regret,))
+    return Run(record["table"], regret, shares, regrets, record["regret"] / regret if regret > 0 else None)
+
+
 class Replay:
     """Runs by experiment, policy and budget, and the tables that they were run on."""
 
@@ -65,21 +82,11 @@ class Replay:
             self.tables = {pathlib.Path(line["table"]).stem: Table(line["goal"], float(line["best"]),
                                                                    float(line["seconds_per_training"]))
                            for line in csv.DictReader(file)}
-        self.runs = collections.defaultdict(list)
-        for line in pathlib.Path(log).read_text().splitlines():
-            record = json.loads(line).get("run")
-            if record and experiment_of(record["table"]):
-                self._add(record)
-
-    def _add(self, record):
-        regret = record["normalised_regret"]
-        shares, regrets = zip(*record["trajectory"]) if record["trajectory"] else ((0.0,), (regret,))
-        scale = record["regret"] / regret if regret > 0 else None
-        run = Run(record["table"], regret, shares, regrets, scale)
-        if scale is not None:
-            self.tables[run.table].scale = scale
-        self.runs[experiment_of(record["table"]), record["policy"], record["budget"]].append(
-            (record["table"], record["seed"], run))
+        self.runs = runs_by_key(log)
+        for runs in self.runs.values():
+            for table, _, run in runs:
+                if run.scale is not None:
+                    self.tables[table].scale = run.scale
 
     def budgets(self):
         return sorted({budget for _, _, budget in self.runs}, key=lambda budget: int(budget.removesuffix("full")))

@@ -16,7 +16,7 @@ REPORT = pathlib.Path(__file__).resolve().parents[1] / "report"
 sys.path[:0] = [str(REPORT), str(REPORT.parent)]
 
 import live  # noqa: E402
-from cost_growth import Growth, equalise, flatten, read  # noqa: E402
+from cost_growth import Growth, effect, equalise, flatten, read  # noqa: E402
 from rank_tests import chi_squared_tail, critical_difference, friedman, jackknife, t_quantile  # noqa: E402
 from live_runs import live_table  # noqa: E402
 from replay import EXPERIMENTS, Replay, Run, ranks_of, task_of  # noqa: E402
@@ -145,6 +145,16 @@ class CostGrowth(unittest.TestCase):
         equalise(self.table, equal)
         costs = [float(row[-1]) for trial in read(self.table)[2] for row in trial]
         self.assertEqual({float(row[-1]) for trial in read(equal)[2] for row in trial}, {statistics.fmean(costs)})
+
+
+    def test_the_effect_is_over_pairs_of_runs(self):
+        recorded, flat = self.table.with_name("recorded"), self.table.with_name("flat")
+        for directory, more in ((recorded, 0.2), (flat, 0.0)):
+            directory.mkdir()
+            write_comparison(directory, lambda policy, table, seed, more=more: 0.1 * seed + more, budgets=("5full",))
+        lines = [line for line in effect(recorded, flat) if "CartPole" in line and "`ei`" in line]
+        self.assertEqual(lines, ["| 11 dueling double DQN, CartPole | 5full | `ei` | 0.250 ± 0.050 | 0.050 ± 0.050 | "
+                                 "0.200 ± 0.000 | 2 |"])
 
 
 class Live(unittest.TestCase):
