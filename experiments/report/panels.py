@@ -12,6 +12,7 @@ LEFT, TOP, GAP_X, GAP_Y = 56, 62, 66, 62
 COLUMNS = 3
 STEPS = 60
 FIRST_SHARE = 0.05            # before it, most methods have trained one configuration
+SCALE_SHARE = 0.15            # the values after it set the scale, so that differences at the end can be seen
 
 
 def mean_and_error(values):
@@ -44,7 +45,8 @@ def ticks(low, high, count=4):
 def panel(curves, title, x0, y0):
     every = [point for points in curves.values() for point in points]
     seconds = max(point[0] for point in every)
-    low, high = min(p[1] - p[2] for p in every), max(p[1] + p[2] for p in every)
+    scaling = [point for point in every if point[0] >= SCALE_SHARE * seconds]
+    low, high = min(p[1] - p[2] for p in scaling), max(p[1] + p[2] for p in scaling)
     margin = 0.04 * (high - low) or 0.01
     low, high = low - margin, high + margin
 
@@ -62,14 +64,17 @@ def panel(curves, title, x0, y0):
         lines.append(f'<text x="{x(tick):.1f}" y="{y0 + HEIGHT + 15}" text-anchor="middle">{tick:.4g}</text>')
     lines.append(f'<text x="{x0 + WIDTH}" y="{y0 + HEIGHT + 29}" text-anchor="end">seconds</text>')
     lines.append(f'<rect x="{x0}" y="{y0}" width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="#888"/>')
-    for method, colour in zip(EIGHT, COLOURS):
+    clip = f"panel{x0}-{y0}"
+    lines.append(f'<clipPath id="{clip}"><rect x="{x0}" y="{y0}" width="{WIDTH}" height="{HEIGHT}"/></clipPath>'
+                 f'<g clip-path="url(#{clip})">')
+    for method, colour in reversed(list(zip(EIGHT, COLOURS))):   # the first method on top
         points = curves[method]
         upper = [f"{x(s):.1f} {y(m + e):.1f}" for s, m, e in points]
         lower = [f"{x(s):.1f} {y(m - e):.1f}" for s, m, e in reversed(points)]
         middle = [f"{x(s):.1f} {y(m):.1f}" for s, m, _ in points]
         lines.append(f'<path d="M{"L".join(upper + lower)}Z" fill="{colour}" fill-opacity="0.13"/>')
         lines.append(f'<path d="M{"L".join(middle)}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
-    return lines
+    return [*lines, "</g>"]
 
 
 def draw(replay, budget):
