@@ -52,6 +52,32 @@ def result(arguments, study, policy, seed, budget):
             "trials": sum(status["trials"].values())}
 
 
+def results(arguments, experiment):
+    """A line of the result file for each policy and seed."""
+    budget = arguments.fulls * seconds_per_training(arguments.tables / "INDEX.csv", experiment)
+    recording = (HERE / "studies/record" / f"{RECORDINGS[experiment]}.yaml").read_text()
+    for policy, seed in itertools.product(POLICIES, range(arguments.seeds)):
+        name = f"{experiment}_{policy}_{seed}"
+        study = arguments.dir / f"{name}.yaml"
+        study.write_text(live_study(recording, name))
+        found = result(arguments, study, policy, seed, budget)
+        print(f"{name}: {found['best']} in {found['seconds']} s", flush=True)
+        yield {"experiment": experiment, "policy": policy, "seed": seed, "fulls": arguments.fulls, **found}
+
+
+def write_results(path, experiment, lines):
+    """Replaces the experiment's lines and keeps the others."""
+    kept = []
+    if path.exists():
+        with path.open(newline="") as file:
+            kept = [line for line in csv.DictReader(file) if line["experiment"] != experiment]
+    ordered = sorted(kept + lines, key=lambda line: list(RECORDINGS).index(line["experiment"]))
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(ordered)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=pathlib.Path, required=True, help="Directory of the data sets")
@@ -59,27 +85,15 @@ def main():
                         help="Directory for the studies")
     parser.add_argument("--tables", type=pathlib.Path, default=HERE / "tables", help="Directory of the recorded tables")
     parser.add_argument("--out", type=pathlib.Path, default=HERE / "live.csv", help="Where the results go")
+    parser.add_argument("--only", nargs="+", choices=RECORDINGS, default=list(RECORDINGS), help="Experiments to run")
     parser.add_argument("--seeds", type=int, default=2, help="Number of seeds; default: 2")
     parser.add_argument("--fulls", type=int, default=10, help="Budget in full trainings; default: 10")
     parser.add_argument("--bapi", default="build/release/bapi", help="Program bapi")
     arguments = parser.parse_args()
     os.environ["BAPI_DATA"] = str(arguments.data.resolve())
     arguments.dir.mkdir(parents=True, exist_ok=True)
-    lines = []
-    for experiment in RECORDINGS:
-        budget = arguments.fulls * seconds_per_training(arguments.tables / "INDEX.csv", experiment)
-        recording = (HERE / "studies/record" / f"{RECORDINGS[experiment]}.yaml").read_text()
-        for policy, seed in itertools.product(POLICIES, range(arguments.seeds)):
-            name = f"{experiment}_{policy}_{seed}"
-            study = arguments.dir / f"{name}.yaml"
-            study.write_text(live_study(recording, name))
-            found = result(arguments, study, policy, seed, budget)
-            print(f"{name}: {found['best']} in {found['seconds']} s", flush=True)
-            lines.append({"experiment": experiment, "policy": policy, "seed": seed, "fulls": arguments.fulls, **found})
-    with arguments.out.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
+    for experiment in arguments.only:
+        write_results(arguments.out, experiment, list(results(arguments, experiment)))
 
 
 if __name__ == "__main__":

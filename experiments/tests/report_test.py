@@ -190,6 +190,13 @@ class Live(unittest.TestCase):
         with self.assertRaisesRegex(SystemExit, "7full.*make experiments-compare"):
             live_table(self.replay, self.file)
 
+    def test_results_of_an_experiment_replace_its_older_ones_and_keep_the_others(self):
+        def line(experiment, best):
+            return dict(zip(live.COLUMNS, (experiment, "ei", 0, 10, best, 9, 3)))
+        for experiment, best in (("a2c-pendulum", 1), ("logreg-mnist", 2), ("a2c-pendulum", 3)):
+            live.write_results(self.file, experiment, [line(experiment, best)])
+        self.assertEqual(self.file.read_text().splitlines()[1:], ["logreg-mnist,ei,0,10,2,9,3", "a2c-pendulum,ei,0,10,3,9,3"])
+
     def test_a_live_study_is_the_recording_with_checkpoints_and_another_policy(self):
         for experiment, recording in live.RECORDINGS.items():
             text = live.live_study((live.HERE / "studies/record" / f"{recording}.yaml").read_text(), "one")
