@@ -10,6 +10,7 @@ namespace {
 class ExponentialDecay final : public TimeForm {
  public:
   std::string_view name() const override { return "ed"; }
+  std::string_view long_name() const override { return "exponential decay"; }
 
   // alpha and beta are hardly identified together, so their priors matter.
   std::vector<TimeParameter> parameters(const TimeKernel&) const override {

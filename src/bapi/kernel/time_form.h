@@ -30,8 +30,9 @@ class TimeForm {
  public:
   virtual ~TimeForm() = default;
 
-  // For options and messages.
+  // For options and messages, and what it is short for, if anything.
   virtual std::string_view name() const = 0;
+  virtual std::string_view long_name() const { return ""; }
 
   // The parameters that `kernel` has, in a fixed order.
   virtual std::vector<TimeParameter> parameters(const TimeKernel& kernel) const = 0;

@@ -40,22 +40,26 @@ std::vector<int> natural_order(int n) {
   return order;
 }
 
+// Of moments of the variables in another order: those of the distribution itself.
+TruncatedMoments in_own_order(const TruncatedMoments& ordered, const std::vector<int>& order) {
+  TruncatedMoments own = ordered;
+  const int s = static_cast<int>(order.size());
+  for (int i = 0; i < s; ++i) {
+    own.mean[order[i]] = ordered.mean[i];
+    for (int j = 0; j < s; ++j) own.covariance(order[i], order[j]) = ordered.covariance(i, j);
+  }
+  return own;
+}
+
 TruncatedMoments moments_by_quadrature(const TruncatedNormal& distribution) {
   const std::vector<int> order = variable_order(distribution);
   const WhitenedBox box = whiten(distribution, order);
   const BoxMoments whitened = box_moments(box.factor, box.lower - box.mean, box.upper - box.mean);
-  TruncatedMoments result;
-  result.log_probability = whitened.log_probability;
-  const int s = dimension(distribution);
-  const Vector mean = box.mean + box.factor * whitened.mean;
-  const Matrix covariance = box.factor * whitened.covariance * box.factor.transpose();
-  result.mean.resize(s);
-  result.covariance.resize(s, s);
-  for (int i = 0; i < s; ++i) {
-    result.mean[order[i]] = mean[i];
-    for (int j = 0; j < s; ++j) result.covariance(order[i], order[j]) = covariance(i, j);
-  }
-  return result;
+  return in_own_order({.log_probability = whitened.log_probability,
+                       .relative_error = 0.0,
+                       .mean = box.mean + box.factor * whitened.mean,
+                       .covariance = box.factor * whitened.covariance * box.factor.transpose()},
+                      order);
 }
 
 TruncatedMoments moments_by_points(const TruncatedNormal& distribution, int points) {
@@ -64,22 +68,15 @@ TruncatedMoments moments_by_points(const TruncatedNormal& distribution, int poin
   const WhitenedBox box = whiten(distribution, order);
   const int count = static_cast<int>(std::bit_ceil(static_cast<std::uint32_t>(points)));
   const WeightedDraws draws = separate_variables(box, centred_sobol_points(count, s), minimax_tilt(box).shift);
-  TruncatedMoments result;
-  result.log_probability = log_mean_exp(draws.log_weights);
   const Vector weights = normalised_weights(draws.log_weights);
-  result.relative_error = std::sqrt(std::max(0.0, weights.squaredNorm() - 1.0 / count));
   const Vector zeta_mean = draws.zeta.transpose() * weights;
   const Matrix centred = draws.zeta.rowwise() - zeta_mean.transpose();
   const Matrix zeta_covariance = centred.transpose() * weights.asDiagonal() * centred;
-  const Vector mean = box.mean + box.factor * zeta_mean;
-  const Matrix covariance = box.factor * zeta_covariance * box.factor.transpose();
-  result.mean.resize(s);
-  result.covariance.resize(s, s);
-  for (int i = 0; i < s; ++i) {
-    result.mean[order[i]] = mean[i];
-    for (int j = 0; j < s; ++j) result.covariance(order[i], order[j]) = covariance(i, j);
-  }
-  return result;
+  return in_own_order({.log_probability = log_mean_exp(draws.log_weights),
+                       .relative_error = std::sqrt(std::max(0.0, weights.squaredNorm() - 1.0 / count)),
+                       .mean = box.mean + box.factor * zeta_mean,
+                       .covariance = box.factor * zeta_covariance * box.factor.transpose()},
+                      order);
 }
 
 // Minimax tilting (Botev 2017; "p(C given Y)" of docs/method.md). With c = mean + L zeta, separation of

@@ -56,6 +56,16 @@ std::vector<std::pair<std::string, std::optional<TimeKind>>> time_kernels() {
   return words;
 }
 
+std::string time_kernels_help() {
+  std::string help = "kernel over epochs: ";
+  for (const TimeKind kind : kCurveKinds) {
+    const std::string_view explained = form_of(kind).long_name();
+    help += form_of(kind).name();
+    help += explained.empty() ? ", " : fmt::format(" ({}), ", explained);
+  }
+  return help + "or auto (by evidence)";
+}
+
 using Table = OptionTable<BapiOptions>;
 
 void add_loop(Table& table) {
@@ -178,7 +188,7 @@ void add_models(Table& table) {
           "time_kernel",
           [](BapiOptions & o) -> auto& { return o.model.curves.time; },
           time_kernels(),
-          "kernel over epochs: ed (exponential decay), rbf, or auto (by evidence)")
+          time_kernels_help())
       .flag(
           "monotone",
           [](BapiOptions & o) -> auto& { return o.model.curves.monotone; },

@@ -43,8 +43,8 @@ std::ptrdiff_t InitialDesign::wanted(const StudySpec& spec) const { return runs.
 
 bool InitialDesign::unfinished(const History& history) const {
   if (history.trials().empty()) return true;
-  const bool more =
-      std::ssize(history.trials()) < wanted(history.spec()) || wants_full_run(history) || to_go_on(history).has_value();
+  const bool more = std::ssize(history.trials()) < wanted(history.spec()) || wants_full_run(history) ||
+                    further_epochs(history).has_value();
   return more && fits_its_share(history);
 }
 
@@ -90,7 +90,7 @@ Epoch InitialDesign::first_telling(const History& history) const {
   return epoch;
 }
 
-std::optional<TrialId> InitialDesign::to_go_on(const History& history) const {
+std::optional<Resume> InitialDesign::further_epochs(const History& history) const {
   const Epoch rung = telling_rung(history);
   if (rung == first_rung(history.spec())) return std::nullopt;
   int there = 0;
@@ -103,16 +103,13 @@ std::optional<TrialId> InitialDesign::to_go_on(const History& history) const {
     }
   }
   if (there >= kTrainedOn || !furthest) return std::nullopt;
-  return furthest->id;
+  return Resume{.trial = furthest->id, .until = rung, .expected_cost = 0.0, .why = {.rule = Rule::initial_design}};
 }
 
 Decision InitialDesign::next(const History& history) const {
   const bool all_begun = std::ssize(history.trials()) >= wanted(history.spec());
   if (!all_begun) return further_run(history);
-  if (const std::optional<TrialId> trial = to_go_on(history)) {
-    return Resume{
-        .trial = *trial, .until = telling_rung(history), .expected_cost = 0.0, .why = {.rule = Rule::initial_design}};
-  }
+  if (std::optional<Resume> resume = further_epochs(history)) return *std::move(resume);
   return wants_full_run(history) ? full_run(history) : further_run(history);
 }
 

@@ -30,8 +30,8 @@ struct InitialDesign {
  private:
   std::ptrdiff_t wanted(const StudySpec& spec) const;
   bool wants_full_run(const History& history) const;
-  Epoch telling_rung(const History& history) const;               // the first that is not known to tell nothing
-  std::optional<TrialId> to_go_on(const History& history) const;  // until the trials are told apart
+  Epoch telling_rung(const History& history) const;                    // the first that is not known to tell nothing
+  std::optional<Resume> further_epochs(const History& history) const;  // until the trials are told apart
   Decision further_run(const History& history) const;
   Decision full_run(const History& history) const;  // of the best that is waiting, once all have had their epochs
   bool fits_its_share(const History& history) const;

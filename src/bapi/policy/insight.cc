@@ -90,12 +90,6 @@ CurveForecast Insight::forecast(const Trial& trial) const {
   return forecast;
 }
 
-double PlanSummary::chance_of_gain(double gain) const {
-  if (gains.empty()) return 0.0;
-  const auto above = gains.end() - std::upper_bound(gains.begin(), gains.end(), gain);
-  return static_cast<double>(above) / static_cast<double>(gains.size());
-}
-
 void Insight::look_ahead(const std::vector<PlannedForecast>& runs, PlanSummary& summary) const {
   const double now = best_so_far();
   summary.outlook = {{.cost = 0.0, .best = in_user_units(now, now, now)}};

@@ -55,9 +55,6 @@ struct PlanSummary {
   // The gain over the best so far once all runs are done, in the metric's unit, never negative: kGainQuantiles equally
   // likely values, ascending. Empty if there are no runs.
   std::vector<double> gains = {};
-
-  // The probability, by the models, that the runs improve the best so far by more than `gain`.
-  double chance_of_gain(double gain) const;
 };
 inline constexpr int kGainQuantiles = 200;
 
