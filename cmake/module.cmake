@@ -5,17 +5,19 @@ function(bapi_module name)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*/*.cc)
   target_sources(${BAPI_PART} PRIVATE ${sources})
-  bapi_unity_groups(${name} ${sources})
+  get_target_property(most ${BAPI_PART} BAPI_UNITY_FILES)
+  bapi_unity_groups(${name} ${most} ${sources})
 endfunction()
 
-# bapi_part(name LEVEL -O2 HEADERS <h> ...): the modules that follow are compiled at this level in a release build. One
-# precompiled header serves a part, and it fits one level only; HEADERS are in it besides the common ones.
+# bapi_part(name LEVEL -O2 FILES 36 HEADERS <h> ...): the modules that follow are compiled at this level in a release
+# build, up to so many files together. One precompiled header serves a part, and it fits one level only; HEADERS are in it
+# besides the common ones.
 macro(bapi_part name)
-  cmake_parse_arguments(PART "" "LEVEL" "HEADERS" ${ARGN})
+  cmake_parse_arguments(PART "" "LEVEL;FILES" "HEADERS" ${ARGN})
   set(BAPI_PART ${name})
   if(NOT TARGET ${name})
     add_library(${name} OBJECT)
-    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON BAPI_UNITY_FILES ${PART_FILES})
     bapi_compile_options(${name})
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:${PART_LEVEL}>)
     bapi_unity(${name})
@@ -25,15 +27,13 @@ macro(bapi_part name)
   endif()
 endmacro()
 
-# Files of one module are compiled together, up to this many at a time: half the processor time of a whole build. Names
-# without linkage must then be unique within their module. BAPI_UNITY=OFF compiles each file alone, which is what pays
-# while one works on a few of them.
-set(BAPI_UNITY_FILES 12)
-
-function(bapi_unity_groups name)
+# Files of one module are compiled together, up to so many at a time: less than half the processor time of a whole build.
+# Names without linkage must then be unique within their module. BAPI_UNITY=OFF compiles each file alone, which is what
+# pays while one works on a few of them.
+function(bapi_unity_groups name most)
   set(index 0)
   foreach(source ${ARGN})
-    math(EXPR group "${index} / ${BAPI_UNITY_FILES}")
+    math(EXPR group "${index} / ${most}")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name}_${group})
     math(EXPR index "${index} + 1")
   endforeach()
