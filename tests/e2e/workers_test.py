@@ -34,12 +34,13 @@ class Workers(EndToEnd):
         self.name = self._testMethodName[5:].replace("_", "-")[:40]
         self.study_url = f"{self.url}#{self.name}"
 
-    def begin(self, *arguments):
+    def begin(self, *arguments, **variables):
         """A program in the background, its output in a file."""
         self.outputs = getattr(self, "outputs", 0) + 1
         with open(self.path(f"out{self.outputs}"), "w") as out:
-            process = subprocess.Popen([os.path.abspath(BAPI), *arguments], cwd=self.dir, env=self.environment(),
-                                       stdout=out, stderr=out, start_new_session=True)
+            process = subprocess.Popen([os.path.abspath(BAPI), *arguments], cwd=self.dir,
+                                       env={**self.environment(), **variables}, stdout=out, stderr=out,
+                                       start_new_session=True)
         process.output = self.path(f"out{self.outputs}")
         self.started.append(process)
         return process
@@ -158,6 +159,46 @@ class Workers(EndToEnd):
         self.assertGreater(status["budget"]["spent"], 280.0)
         self.assertIn("lost", {row["kind"] for row in self.json("ledger", self.study_url)})
         self.assertIsNone(self.leader())
+
+    def die_at(self, statement, *arguments):
+        """A process that is killed when it is about to send its statement of this number, or has just sent it (17+)."""
+        process = self.begin(*arguments, BAPI_TEST_DEATH=statement)
+        process.wait(PATIENCE)
+        self.assertIn(process.returncode, (0, -signal.SIGKILL), self.said_by(process))
+        return process.returncode
+
+    def test_a_leader_may_die_at_any_statement(self):
+        self.study_file('"90 epochs"', 0.05)
+        leader = self.begin("run", "study.yaml", "--storage", self.url, "--workers", "0")
+        self.wait_for_study()
+        worker = self.worker("--no-lead", "--slots", "2")
+        self.wait_for_epochs(2)
+        leader.kill()
+        leader.wait()
+        deaths = 0
+        for number in range(1, 40, 2):
+            for moment in ("", "+"):
+                code = self.die_at(f"{number}{moment}", "resume", self.study_url, "--workers", "0", "-q")
+                deaths += code != 0
+        self.assertGreater(deaths, 10)
+        self.bapi("resume", self.study_url, "--workers", "0", "-q")
+        self.end_of(worker)
+        self.assertEqual(self.check_study()["budget"]["spent"], 90.0)
+
+    def test_a_worker_may_die_at_any_statement(self):
+        self.study_file('"90 epochs"', 0.05)
+        leader = self.begin("run", "study.yaml", "--storage", self.url, "--workers", "0")
+        self.wait_for_study()
+        deaths = 0
+        for number in range(1, 26, 2):
+            for moment in ("", "+"):
+                code = self.die_at(f"{number}{moment}", "worker", self.study_url, "--no-lead")
+                deaths += code != 0
+        self.assertGreater(deaths, 10)
+        worker = self.worker("--no-lead", "--slots", "2")
+        self.end_of(leader)
+        self.end_of(worker)
+        self.check_study(90.0)
 
     def test_an_interrupted_run_leaves_no_worker_and_continues(self):
         self.study_file('"40 epochs"', 0.1, workers=2)
