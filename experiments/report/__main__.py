@@ -14,7 +14,7 @@ import statistics
 import panels
 from live_runs import live_table
 from rank_tests import critical_difference, friedman
-from replay import AGENTS, EXPERIMENTS, Replay, task_of
+from replay import EXPERIMENTS, Replay, task_of
 from statements import EIGHT, PAPER_RANKS, Statements
 
 VARIANTS = ("bapi-4", "bapi-8", "bapi-4-l", "bapi-4-nm", "bapi")
@@ -33,9 +33,9 @@ def with_error(estimate, error):
     return f"{estimate:.2f} ± {error:.2f}"
 
 
-def runs_of(replay, budget, names):
-    counts = [len(replay.of(name, "bapi-4", budget)) for name in names if name not in AGENTS]
-    return max(counts) if counts else len(replay.of(names[0], "bapi-4", budget)) // 3
+def seeds_of(replay, budget, names):
+    counts = sorted({len(replay.seeds(name, "bapi-4", budget)) for name in names})
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
 def task_means(names, rows):
@@ -58,7 +58,7 @@ def rank_table(replay):
         if len(tasks) < len(names):
             by_task[budget] = mean_ranks(tasks)
         chi_squared, p = friedman(rows)
-        notes.append(f"{budget}: {len(names)} experiments, {len(tasks)} tasks, {runs_of(replay, budget, names)} seeds, "
+        notes.append(f"{budget}: {len(names)} experiments, {len(tasks)} tasks, {seeds_of(replay, budget, names)} seeds, "
                      f"Friedman chi² {chi_squared:.1f}, p {p:.2g}, critical difference "
                      f"{critical_difference(len(EIGHT), len(names)):.1f} ranks")
     lines = head("method", "paper", *budgets, *(f"{budget}, tasks" for budget in by_task))
@@ -132,7 +132,7 @@ def main():
     parser.add_argument("--live", type=pathlib.Path, default=here / "live.csv", help="Results of experiments/live.py")
     arguments = parser.parse_args()
     replay = Replay(arguments.comparison / "runs.log", arguments.tables / "INDEX.csv")
-    unfinished = replay.leave_out_unfinished_budgets(EIGHT)
+    unfinished = replay.keep_finished(EIGHT)
     if not replay.budgets():
         raise SystemExit(f"{arguments.comparison}: fewer than two experiments have the runs of all methods at any budget; "
                          "finish the comparison with make experiments-compare")

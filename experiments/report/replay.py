@@ -101,11 +101,23 @@ class Replay:
         counts = {name: {len(self.of(name, policy, budget)) for policy in policies} for name in EXPERIMENTS}
         return [name for name, numbers in counts.items() if len(numbers) == 1 and numbers != {0}]
 
-    def leave_out_unfinished_budgets(self, policies):
-        """Those at which fewer than two experiments have the runs of all policies. Returns their names."""
-        unfinished = [budget for budget in self.budgets() if len(self.experiments(policies, budget)) < 2]
+    def keep_finished(self, policies):
+        """Keeps the tables and seeds that all of the policies have run, at budgets with two such experiments or more.
+        Returns the other budgets."""
+        budgets = self.budgets()
+        for experiment, budget in {(experiment, budget) for experiment, _, budget in self.runs}:
+            pairs = set.intersection(*(self._pairs(experiment, policy, budget) for policy in policies))
+            for key in [key for key in self.runs if (key[0], key[2]) == (experiment, budget)]:
+                self.runs[key] = [entry for entry in self.runs[key] if entry[:2] in pairs]
+        unfinished = [budget for budget in budgets if len(self.experiments(policies, budget)) < 2]
         self.runs = {key: runs for key, runs in self.runs.items() if key[2] not in unfinished}
         return unfinished
+
+    def _pairs(self, experiment, policy, budget):
+        return {entry[:2] for entry in self.runs.get((experiment, policy, budget), [])}
+
+    def seeds(self, experiment, policy, budget):
+        return {seed for _, seed in self._pairs(experiment, policy, budget)}
 
     def regret(self, experiment, policy, budget, share=1.0):
         """Mean over seeds and tables."""

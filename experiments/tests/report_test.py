@@ -102,6 +102,20 @@ class Replays(unittest.TestCase):
             self.assertEqual(len(replay.of("a2c-reacher", "ei", "5full")), 4)
             self.assertEqual(replay.ranks("a2c-reacher", EIGHT, "5full")["ms-ei"], 2)
 
+    def test_seeds_that_a_policy_has_not_run_are_left_out_for_all(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            directory = pathlib.Path(scratch)
+            write_comparison(directory, lambda policy, table, seed: 0.3, budgets=("5full",))
+            lines = (directory / "runs.log").read_text().splitlines(keepends=True)
+            missing = json.dumps(run_record("ei", "logreg-mnist", 1, "5full", 0.3)) + "\n"
+            (directory / "runs.log").write_text("".join(line for line in lines if line != missing))
+            replay = Replay(directory / "runs.log", directory / "INDEX.csv")
+            self.assertNotIn("logreg-mnist", replay.experiments(EIGHT, "5full"))
+            self.assertEqual(replay.keep_finished(EIGHT), [])
+            self.assertIn("logreg-mnist", replay.experiments(EIGHT, "5full"))
+            self.assertEqual(replay.seeds("logreg-mnist", "bohb", "5full"), {0})
+            self.assertEqual(replay.seeds("mlp-olivetti", "bohb", "5full"), {0, 1})
+
     def test_thirteen_experiments_are_ten_tasks(self):
         self.assertEqual(len(EXPERIMENTS), 13)
         self.assertEqual(len({task_of(name) for name in EXPERIMENTS}), 10)
