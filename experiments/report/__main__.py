@@ -73,10 +73,11 @@ def mean_ranks(rows):
     return [panels.mean_and_error(column) for column in zip(*rows)]
 
 
-def experiment_table(replay, policies):
-    """Normalised regret at the middle budget."""
+def experiment_table(replay, candidates):
+    """Normalised regret at the middle budget of those candidates that were run there."""
     budgets = replay.budgets()
     budget = budgets[len(budgets) // 2]
+    policies = [policy for policy in candidates if replay.experiments(["bapi-4", policy], budget)]
     lines = head(f"experiment, {budget}", *(f"`{policy}`" for policy in policies))
     columns = []
     for name in replay.experiments(policies, budget):
@@ -132,7 +133,7 @@ def main():
     parser.add_argument("--live", type=pathlib.Path, default=here / "live.csv", help="Results of experiments/live.py")
     arguments = parser.parse_args()
     replay = Replay(arguments.comparison / "runs.log", arguments.tables / "INDEX.csv")
-    unfinished = replay.keep_finished(EIGHT)
+    unfinished = replay.keep_finished((*EIGHT, "bapi", "random"))
     if not replay.budgets():
         raise SystemExit(f"{arguments.comparison}: fewer than two experiments have the runs of all methods at any budget; "
                          "finish the comparison with make experiments-compare")

@@ -252,6 +252,7 @@ class Page(unittest.TestCase):
             answer = self.report(directory, page)
             self.assertEqual(answer.returncode, 0, answer.stderr)
             self.assertIn("20full is left out", answer.stdout)
+            self.assertIn("`glasses`", page.read_text())
             self.assertNotIn("20full", page.read_text())
 
     def test_a_comparison_without_a_whole_experiment_is_refused(self):
