@@ -23,7 +23,8 @@ struct Prospect {
   std::size_t candidate = 0;
   Epoch until = 0;  // how far the budget lets it go: the last epoch, or less when nothing can finish any more
   double mean = 0.0;
-  double sd = 0.0;
+  double sd = 0.0;           // that scores count with: of the course
+  double forecast_sd = 0.0;  // of what is forecast
   Cost cost = 0.0;           // to `until`
   double log_success = 0.0;  // of the probability that it does not fail
   double log_score = 0.0;    // once ranked
@@ -84,6 +85,7 @@ class Prospects {
                            .until = epochs[k],
                            .mean = expected.mean[at],
                            .sd = expected.latent_sd[at],
+                           .forecast_sd = expected.sd[at],
                            .cost = costs[at],
                            .log_success = success[at]});
     }
@@ -137,6 +139,16 @@ double largest_hope(const std::vector<Prospect>& prospects, double best) {
 // As long as there is budget it is likelier that the model is wrong.
 constexpr double kHopeless = -7.0;
 
+Note note_of_hope(double hope) {
+  return {.kind = NoteKind::other, .name = "log of the largest expected improvement", .value = hope};
+}
+
+// The deviations of forecasts, which say how far the model has been off on other studies, in place of those of the
+// model, which compares courses well but is sure of itself.
+void doubt_the_model(std::vector<Prospect>& prospects) {
+  for (Prospect& p : prospects) p.sd = p.forecast_sd;
+}
+
 constexpr int kRaceEta = 3;
 
 // Epochs of a first look without the model: as few as the study allows, or as many as it takes to see anything.
@@ -152,7 +164,7 @@ std::optional<Decision> raced(const Planning& planning, Epoch look, double hope)
   const History& history = evidence.history();
   const Epoch last = history.spec().epochs.max;
   Decision decision = race(history, race_rungs(look, last, kRaceEta), kRaceEta);
-  const Note note{.kind = NoteKind::other, .name = "log of the largest expected improvement", .value = hope};
+  const Note note = note_of_hope(hope);
   const auto complete = [&](auto& next, const CurveAt& at) {
     next.expected_cost = planning.cost_to(at, next.until);
     next.why.notes.push_back(note);
@@ -236,10 +248,15 @@ Decision Bapi::train_to_next_rung(const Planning& planning, Rng& rng) const {
     }
   }
   if (prospects.empty()) return nothing_to_do(history, kNoEpochPayable);
-  const double hope = options_.race ? largest_hope(prospects, models.best) : 0.0;
-  if (hope < kHopeless) {
+  const double hope = largest_hope(prospects, models.best);
+  if (hope < kHopeless && options_.race) {
     const Epoch look = shortest_look(options_.design, history);
     if (std::optional<Decision> decision = raced(planning, look, hope)) return *std::move(decision);
+  }
+  const bool doubted = hope < kHopeless && options_.doubt;
+  if (doubted) {
+    doubt_the_model(prospects);
+    if (options_.target == BapiTarget::reachable) target = target_of(prospects, models.best, remaining);
   }
   rank(prospects, target);
 
@@ -248,6 +265,7 @@ Decision Bapi::train_to_next_rung(const Planning& planning, Rng& rng) const {
   const Epoch first = options_.design.first_telling(history);
   const Epoch until = std::min(next_rung(chosen.done, first, options_.rung_ratio, epochs.max), best.until);
   Reason why = reasons_for_rung(planning, *curves, candidates, prospects, target, fluctuation);
+  if (doubted) why.notes.push_back(note_of_hope(hope));
   return train(chosen, until, planning.cost_to(chosen.at(), until), std::move(why));
 }
 

@@ -108,6 +108,10 @@ void add_safeguards(Table& table) {
           [](BapiOptions & o) -> auto& { return o.design.until_told_apart; },
           "train initial trials further while their values do not tell them apart")
       .flag(
+          "doubt",
+          [](BapiOptions & o) -> auto& { return o.doubt; },
+          "judge by the wider uncertainty of forecasts while the model expects no improvement")
+      .flag(
           "race",
           [](BapiOptions & o) -> auto& { return o.race; },
           "race without the model while it expects no improvement");

@@ -34,6 +34,7 @@ struct BapiOptions {
   // Bapi alone.
   double rung_ratio = 2.0;  // epochs of a rung over those of the one before
   BapiTarget target = BapiTarget::reachable;
+  bool doubt = true;  // by the wider deviation of forecasts, while the model expects nothing of anything
   bool race = false;  // by rank and without the model, while the model expects nothing of anything
 
   // PaperPlan alone.
