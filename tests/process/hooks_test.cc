@@ -104,6 +104,25 @@ TEST_F(Hook, TheEndOfAStudyDoesNotWaitForHooksThatHang) {
   EXPECT_EQ(log(), "[bapi] the study has ended; 2 more hooks are left out\n");
 }
 
+TEST_F(Hook, TheEndOfAStudyIsToldEvenIfAnotherHookHangs) {
+  spec_.hooks.epoch = shell("sleep 1000");
+  spec_.hooks.study_end = shell("echo end: $BAPI_REASON");
+  std::vector<Event> events = one_epoch();
+  events.emplace_back(Measured{TrialId{0}, {2, 0.4, 1.0}});
+  events.emplace_back(StudyFinished{"budget spent"});
+  tell(events, {.last_seconds = 0.0}).finish();
+  EXPECT_EQ(log(), "[bapi] the study has ended; 2 more hooks are left out\nend: budget spent\n");
+}
+
+TEST_F(Hook, OneThatFloodsItsLogIsKilledAndLaterOutputIsNotKept) {
+  spec_.hooks.epoch = shell("yes");
+  spec_.hooks.best = shell("echo next; touch next");
+  tell(one_epoch(), {.log_bytes = 1'000'000}).finish();
+  EXPECT_NE(log().find("[bapi] epoch: killed, hooks.log is longer than 1 MB"), std::string::npos);
+  EXPECT_EQ(log().find("next"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(scratch_.path() / "next"));
+}
+
 TEST_F(Hook, WhenTooManyWaitTheOldestEpochMakesRoom) {
   spec_.hooks.epoch = shell("while [ ! -e go ]; do sleep 0.01; done; echo epoch $BAPI_EPOCH");
   spec_.hooks.study_end = shell("echo end");

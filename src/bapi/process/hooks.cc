@@ -17,7 +17,9 @@
 namespace bapi {
 namespace {
 
-constexpr double kLook = 0.02;  // seconds, while the last hooks are waited for
+// Seconds, while the last hooks are waited for: a hook that floods its log is to be seen soon.
+constexpr double kLook = 0.02;
+constexpr double kLongestWait = 0.2;
 
 // Every number of the report, the metric among them.
 std::string metrics_json(const Notice& notice, const StudySpec& spec) {
@@ -119,9 +121,11 @@ void HookRunner::make_room() {
 void HookRunner::look() {
   if (running_) {
     if (clock_.now() >= kill_at_) {
-      note(fmt::format("{}: killed, it took longer than {:.6g} s", word(running_kind_), limits_.seconds));
-      running_->signal_group(SIGKILL);
+      kill_running(fmt::format("it took longer than {:.6g} s", limits_.seconds));
       kill_at_ = clock_.now() + limits_.seconds;
+    } else if (!killed_ && !quiet_ && log_is_full()) {
+      kill_running(fmt::format("hooks.log is longer than {} MB; output of later hooks is not kept",
+                               limits_.log_bytes / 1'000'000));
     }
     const std::optional<Exit> exit = running_->poll_exit();
     if (!exit) return;
@@ -134,30 +138,59 @@ void HookRunner::look() {
   }
 }
 
+void HookRunner::kill_running(const std::string& why) {
+  note(fmt::format("{}: killed, {}", word(running_kind_), why));
+  running_->signal_group(SIGKILL);
+  killed_ = true;
+}
+
+// A hook that writes without end must not fill the disk that the study needs.
+bool HookRunner::log_is_full() const {
+  std::error_code missing;
+  const std::uintmax_t size = std::filesystem::file_size(dir_.root() / "hooks.log", missing);
+  return !missing && size > limits_.log_bytes;
+}
+
 void HookRunner::begin(const Call& call) {
   try {
-    auto launched = Subprocess::launch(call.launch);
+    Launch launch = call.launch;
+    quiet_ = log_is_full();
+    if (quiet_) launch.output.clear();
+    auto launched = Subprocess::launch(launch);
     std::optional<Subprocess::Failure> failure;
     if (const auto* refused = std::get_if<Subprocess::Failure>(&launched)) failure = *refused;
     if (!failure) failure = std::get<Subprocess>(launched).begin();
     if (failure) return note(fmt::format("{}: {}", word(call.kind), failure->message));
     running_.emplace(std::move(std::get<Subprocess>(launched)));
     running_kind_ = call.kind;
+    killed_ = false;
     kill_at_ = clock_.now() + limits_.seconds;
   } catch (const std::exception& error) {
     note(fmt::format("{}: {}", word(call.kind), error.what()));
   }
 }
 
-void HookRunner::finish() {
-  const double until = clock_.now() + limits_.last_seconds;
+void HookRunner::wait_until(double until) {
   for (look(); running_ && clock_.now() < until; look()) {
     pollfd ended{.fd = running_->descriptor(), .events = POLLIN, .revents = 0};
-    ::poll(&ended, 1, static_cast<int>(std::ceil(1e3 * std::clamp(until - clock_.now(), kLook, 1.0))));
+    ::poll(&ended, 1, static_cast<int>(std::ceil(1e3 * std::clamp(until - clock_.now(), kLook, kLongestWait))));
+  }
+}
+
+void HookRunner::finish() {
+  wait_until(clock_.now() + limits_.last_seconds);
+  std::optional<Call> end;
+  if (!waiting_.empty() && waiting_.back().kind == NoticeKind::study_end) {
+    end = std::move(waiting_.back());
+    waiting_.pop_back();
   }
   const std::size_t left = waiting_.size() + (running_ ? 1 : 0);
   if (left > 0) note(fmt::format("the study has ended; {} more hooks are left out", left));
   waiting_.clear();
+  running_.reset();
+  if (!end) return;
+  begin(*end);
+  wait_until(clock_.now() + 2.0 * limits_.seconds);  // look() kills it in time
   running_.reset();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <memory>
@@ -15,9 +16,10 @@
 namespace bapi {
 
 struct HookLimits {
-  double seconds = 60.0;       // after which a hook is killed
-  double last_seconds = 60.0;  // for all that are left when the study has ended
-  std::size_t waiting = 1000;  // notices that may wait; the oldest report of an epoch makes room for another
+  double seconds = 60.0;                  // after which a hook is killed
+  double last_seconds = 60.0;             // for all that are left when the study has ended, before `study_end`
+  std::size_t waiting = 1000;             // notices that may wait; the oldest report of an epoch makes room for another
+  std::uintmax_t log_bytes = 16'000'000;  // of hooks.log, beyond which a hook is killed and output no longer kept
 };
 
 // Both times as the variable BAPI_HOOK_SECONDS says, if it is a positive number.
@@ -38,7 +40,8 @@ class HookRunner {
   // Goes on with the next one when a hook has ended or its time is over. To be called several times a second.
   void look();
 
-  // Waits for those that are left, for a while, and ends the others.
+  // Waits for those that are left, for a while, and ends the others. The hook of the study's end is run in any case,
+  // with the time of any hook.
   void finish();
 
  private:
@@ -49,6 +52,9 @@ class HookRunner {
 
   const std::vector<std::string>& command_of(NoticeKind kind) const;
   void make_room();
+  void kill_running(const std::string& why);
+  void wait_until(double until);
+  bool log_is_full() const;
   void begin(const Call& call);
   void note(const std::string& text) const;
 
@@ -60,6 +66,8 @@ class HookRunner {
   std::optional<Subprocess> running_;
   NoticeKind running_kind_ = NoticeKind::epoch;
   double kill_at_ = 0.0;
+  bool killed_ = false;  // the running one
+  bool quiet_ = false;   // the output of the running one is not kept
   int dropped_ = 0;
 };
 

@@ -28,12 +28,15 @@ FileDescriptor above_standard(int fd) {
   return FileDescriptor(::fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstFree));
 }
 
+FileDescriptor open_null(int flags) { return above_standard(::open("/dev/null", flags | O_CLOEXEC)); }
+
 // Blocking, although a link, a FIFO or a device is refused: the flags of the open file are the program's too.
-int open_output(const std::filesystem::path& path) {
+FileDescriptor open_output(const std::filesystem::path& path) {
+  if (path.empty()) return open_null(O_WRONLY);
   const FileDescriptor file = open_regular(path, O_WRONLY | O_CREAT | O_APPEND);
-  if (!file) return -1;
+  if (!file) return FileDescriptor(-1);
   ::fcntl(file.get(), F_SETFL, O_APPEND);
-  return ::fcntl(file.get(), F_DUPFD_CLOEXEC, kFirstFree);
+  return FileDescriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, kFirstFree));
 }
 
 struct Pipe {
@@ -160,8 +163,8 @@ std::variant<Subprocess, Subprocess::Failure> Subprocess::launch(const Launch& l
     return Failure{.message = fmt::format("cannot run the program: {}", *mistake)};
   }
 
-  const FileDescriptor input = above_standard(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const FileDescriptor output(open_output(launch.output));
+  const FileDescriptor input = open_null(O_RDONLY);
+  const FileDescriptor output = open_output(launch.output);
   if (!input || !output) return failure(fmt::format("cannot write {}", launch.output.string()), errno);
   std::optional<Pipe> gate = make_pipe();
   std::optional<Pipe> error = make_pipe();

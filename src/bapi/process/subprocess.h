@@ -15,7 +15,7 @@ namespace bapi {
 struct Launch {
   std::vector<std::string> arguments;    // the first is the program: a path if it has a slash, else looked up in PATH
   std::vector<std::string> environment;  // NAME=value; all that the program gets
-  std::filesystem::path output = {};     // standard output and error are appended here; standard input is empty
+  std::filesystem::path output = {};     // standard output and error are appended here; empty: not kept
   std::filesystem::path directory = {};  // where it runs; empty: that of this process
 
   // Children of a controller in other sessions are training programs, or what these have left, and the guardian ends
