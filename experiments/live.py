@@ -25,11 +25,12 @@ COLUMNS = ["experiment", "policy", "seed", "fulls", "best", "seconds", "trials"]
 OF_RECORDINGS = ("name:", "checkpoint:", "cwd:", "budget:", "workers:", "seed:", "policy:")
 
 
-def live_study(recording, name):
-    """The recording's study file without what makes it a recording."""
+def live_study(recording, name, policy, seed, budget):
+    """The recording's study file with another policy and budget, and with checkpoints."""
     kept = [line for line in recording.splitlines() if not line.startswith(("#", *OF_RECORDINGS))]
     kept = [line.replace("[env, -u, BAPI_CHECKPOINT_DIR, ", "[") for line in kept]
-    return "\n".join([f"name: {name}", f"cwd: {HERE.parent}", "workers: 1", *kept, ""])
+    return "\n".join([f"name: {name}", f"cwd: {HERE.parent}", "workers: 1", f"policy: {policy}", f"seed: {seed}",
+                      f"budget: {{limit: {budget:.4g}, unit: cpu}}", *kept, ""])
 
 
 def seconds_per_training(index, experiment):
@@ -42,11 +43,12 @@ def seconds_per_training(index, experiment):
     return statistics.fmean(found)
 
 
-def result(arguments, study, policy, seed, budget):
+def result(bapi, study):
     """Of the study, which is run or continued: the columns after `fulls`."""
-    answer = subprocess.run([arguments.bapi, "run", study, "--policy", policy, "--seed", str(seed), "--budget",
-                             f"{budget:.4g} cpu", "--dir", arguments.dir, "--quiet", "--format", "json"],
-                            check=True, stdout=subprocess.PIPE, text=True)
+    answer = subprocess.run([bapi, "run", study, "--dir", study.parent, "--quiet", "--format", "json"],
+                            stdout=subprocess.PIPE, text=True)
+    if answer.returncode != 0:   # bapi has said why
+        raise SystemExit(f"{study}: the study did not end; run experiments/live.py again to continue")
     status = json.loads(answer.stdout)
     return {"best": f"{status['best']['value']:.6g}", "seconds": f"{status['budget']['spent']:.4g}",
             "trials": sum(status["trials"].values())}
@@ -59,8 +61,8 @@ def results(arguments, experiment):
     for policy, seed in itertools.product(POLICIES, range(arguments.seeds)):
         name = f"{experiment}_{policy}_{seed}"
         study = arguments.dir / f"{name}.yaml"
-        study.write_text(live_study(recording, name))
-        found = result(arguments, study, policy, seed, budget)
+        study.write_text(live_study(recording, name, policy, seed, budget))
+        found = result(arguments.bapi, study)
         print(f"{name}: {found['best']} in {found['seconds']} s", flush=True)
         yield {"experiment": experiment, "policy": policy, "seed": seed, "fulls": arguments.fulls, **found}
 

@@ -213,10 +213,12 @@ class Live(unittest.TestCase):
 
     def test_a_live_study_is_the_recording_with_checkpoints_and_another_policy(self):
         for experiment, recording in live.RECORDINGS.items():
-            text = live.live_study((live.HERE / "studies/record" / f"{recording}.yaml").read_text(), "one")
+            recorded = (live.HERE / "studies/record" / f"{recording}.yaml").read_text()
+            text = live.live_study(recorded, "one", "ei", 7, 12.5)
+            self.assertIn("policy: ei\nseed: 7\nbudget: {limit: 12.5, unit: cpu}\n", text)
             self.assertIn("\nparameters:\n", text)
             self.assertIn("experiments/train_", text)
-            for left in ("checkpoint", "CHECKPOINT", "policy", "budget", "seed", "workers: 2"):
+            for left in ("checkpoint", "CHECKPOINT", "policy: random", "seed: 0", "workers: 2"):
                 self.assertNotIn(left, text, experiment)
 
 

@@ -89,6 +89,20 @@ class Studies(unittest.TestCase):
             answer = run(BAPI, "simulate", tables / "ddqn-cartpole-0.csv", "--policy", "random", "--budget", "2full")
             self.assertEqual(answer.returncode, 0, answer.stderr)
 
+    def test_live_runs_are_written_down_and_continue(self):
+        if not has_physics():
+            self.skipTest("without MuJoCo")
+        with tempfile.TemporaryDirectory() as scratch:
+            out = pathlib.Path(scratch) / "live.csv"
+            command = [ROOT / "experiments/live.py", "--data", scratch, "--dir", f"{scratch}/live", "--out", out, "--only",
+                       "a2c-pendulum", "--seeds", "1", "--fulls", "1", "--bapi", BAPI]
+            answer = run(*command)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            first = out.read_text()
+            self.assertEqual([line.split(",")[1] for line in first.splitlines()[1:]], ["bapi-4", "hyperband", "ei", "random"])
+            self.assertEqual(run(*command).returncode, 0)
+            self.assertEqual(out.read_text(), first)
+
     def test_missing_data_are_named(self):
         if "train_network" not in PROGRAMS:
             self.skipTest("without train_network")
