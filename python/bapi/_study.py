@@ -190,6 +190,8 @@ class StudyOptions:
         for name in self.more:
             if name in allowed:
                 continue
+            if name in ("n_trials", "timeout"):
+                raise TypeError(f"unexpected argument {name!r}; give a budget: '30m' or '500 epochs'")
             own = {field.name for field in dataclasses.fields(self)} - {"more"}
             near = difflib.get_close_matches(name, allowed | own, n=1)
             raise TypeError(f"unexpected argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))

@@ -21,7 +21,7 @@ Exceptions = Union[Type[BaseException], Tuple[Type[BaseException], ...]]
 
 
 class TrainingFailed(_core.Error):
-    """Training failed before any trial had reported an epoch, and there is no exception to raise: a worker died."""
+    """No trial had reported an epoch when training ended without an exception: a silent function, or a dead worker."""
 
 
 class TooManyFailures(_core.Error):
@@ -184,8 +184,16 @@ def _train_here(
         else:
             ctrl_c.check()
             if study._core.is_handed_out(segment.number):
-                study.complete(segment.number)
+                _complete(study, segment, catch)
         display.update()
+
+
+def _complete(study: Study, segment: Segment, catch: Exceptions) -> None:
+    silent = TrainingFailed("the function returned without a report; call trial.report(epoch, value) after every epoch")
+    if study._core.progress()[2] is None and not isinstance(silent, catch):
+        study._core.put_back(segment.number, str(silent))
+        raise silent
+    study.complete(segment.number)
 
 
 class _Watched:

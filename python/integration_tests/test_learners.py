@@ -43,6 +43,21 @@ def test_budget_search_with_partial_fit(digits):
     assert search.predict(x_test).shape == y_test.shape
 
 
+def test_budget_search_over_values_that_a_study_cannot_keep(digits):
+    from bapi.integrations.sklearn import BudgetSearchCV
+    from sklearn.neural_network import MLPClassifier
+
+    x, x_test, y, y_test = digits
+    sizes = [(8,), (16, 8)]
+    search = BudgetSearchCV(
+        MLPClassifier(random_state=0), {"hidden_layer_sizes": sizes}, budget="12 epochs", max_epochs=6, cv=2
+    )
+    search.fit(x, y)
+    assert search.best_params_["hidden_layer_sizes"] in sizes
+    assert {values for values in search.cv_results_["param_hidden_layer_sizes"]} <= set(sizes)
+    assert search.best_estimator_.hidden_layer_sizes == search.best_params_["hidden_layer_sizes"]
+
+
 def test_budget_search_on_a_data_frame(digits):
     import pandas
     from bapi.integrations.sklearn import BudgetSearchCV

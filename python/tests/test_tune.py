@@ -95,6 +95,18 @@ def test_an_exception_before_the_first_report_is_raised_and_fails_no_trial(tmp_p
     assert "failed" not in {trial.state for trial in study.trials}
 
 
+def test_a_function_that_reports_nothing_is_told_at_once_and_fails_no_trial(tmp_path):
+    with pytest.raises(bapi.TrainingFailed, match=r"call trial.report\(epoch, value\)"):
+        bapi.tune(lambda trial: None, storage=tmp_path / "s", **LOOP)
+    study = bapi.tune(train, storage=tmp_path / "s", **LOOP)
+    assert study.spent == 200 and "failed" not in {trial.state for trial in study.trials}
+
+
+def test_arguments_of_other_tuners_get_the_right_hint():
+    with pytest.raises(TypeError, match="give a budget"):
+        bapi.tune(train, n_trials=100, **LOOP)
+
+
 def test_expected_exceptions_fail_their_trial_from_the_start():
     def fails_at_first(trial):
         if trial.number < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Dict, List, Mapping, Optional, Union
 
 import numpy
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
@@ -34,7 +34,7 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
     epoch is the mean score over the folds. Models of paused configurations are kept in memory.
 
     space: as in `bapi.tune`, by the names of the estimator's parameters; scipy's uniform, loguniform and randint as for
-        RandomizedSearchCV.
+        RandomizedSearchCV. The values of a list may be of any kind, for example `hidden_layer_sizes`: [(32,), (64, 64)].
     budget: "30s", "500 epochs"; includes the scoring.
     n_jobs: folds that are trained at the same time, in threads; -1: as many as there are processors.
     After `fit`: best_params_, best_score_, best_epoch_, best_estimator_ (if refit), cv_results_, study_.
@@ -76,6 +76,7 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
         for name in self.space:
             if name not in self.estimator.get_params():
                 raise InvalidInput(f"space: {type(self.estimator).__name__} has no parameter {name}")
+        choices = _Choices(self.space)
         learner = _Learner(self.estimator, self.resource, self.step, fit_params)
         scorer = check_scoring(self.estimator, scoring=self.scoring)
         X, y = indexable(X, y)
@@ -89,7 +90,7 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
 
         def train(trial: Segment) -> None:
             if trial.number not in models:
-                models[trial.number] = [learner.make(trial.config) for _ in folds]
+                models[trial.number] = [learner.make(choices.values(trial.config)) for _ in folds]
             for epoch in trial.epochs():
                 scores = Parallel(n_jobs=self.n_jobs, prefer="threads")(
                     delayed(fold_score)(model, epoch, *fold) for model, fold in zip(models[trial.number], folds)
@@ -100,7 +101,7 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
 
         self.study_ = tune(
             train,
-            space=self.space,
+            space=choices.space,
             budget=self.budget,
             max_epochs=self.max_epochs,
             metric="score",
@@ -109,12 +110,12 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
             progress=self.progress,
         )
         best = self.study_.best
-        self.best_params_, self.best_score_, self.best_epoch_ = best.config, best.value, best.epoch
-        self.cv_results_ = self._results()
+        self.best_params_, self.best_score_, self.best_epoch_ = choices.values(best.config), best.value, best.epoch
+        self.cv_results_ = self._results(choices)
         if classes is not None:
             self.classes_ = classes
         if self.refit:
-            self.best_estimator_ = learner.make(best.config)
+            self.best_estimator_ = learner.make(self.best_params_)
             for epoch in range(1, best.epoch + 1):
                 learner.train_epoch(self.best_estimator_, epoch, X, y, classes)
             for name in ("n_features_in_", "feature_names_in_"):
@@ -122,13 +123,14 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
                     setattr(self, name, getattr(self.best_estimator_, name))
         return self
 
-    def _results(self) -> Dict[str, List[Any]]:
+    def _results(self, choices: "_Choices") -> Dict[str, List[Any]]:
         trials = [trial for trial in self.study_.trials if trial.values]
         scores = [max(trial.values) for trial in trials]
-        names = dict.fromkeys(name for trial in trials for name in trial.config)
+        params = [choices.values(trial.config) for trial in trials]
+        names = dict.fromkeys(name for values in params for name in values)
         return {
-            "params": [trial.config for trial in trials],
-            **{f"param_{name}": [trial.config.get(name) for trial in trials] for name in names},
+            "params": params,
+            **{f"param_{name}": [values.get(name) for values in params] for name in names},
             "mean_test_score": scores,
             "rank_test_score": [1 + sum(other > score for other in scores) for score in scores],
             "epochs": [trial.epochs for trial in trials],
@@ -162,6 +164,25 @@ class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
 def _rows(data: Any, chosen: Any) -> Any:
     """Rows of an array, a sparse matrix or a data frame, which stays one."""
     return None if data is None else _safe_indexing(data, chosen)
+
+
+class _Choices:
+    """A space whose lists may hold any values: those that a study cannot keep stand in it as their text."""
+
+    PLAIN = (str, bool, int, float, type(None), numpy.generic)
+
+    def __init__(self, space: Space) -> None:
+        self.space: Dict[str, Any] = dict(space)
+        self._meant: Dict[str, Dict[str, Any]] = {}
+        for name, values in space.items():
+            if not isinstance(values, list) or all(isinstance(value, self.PLAIN) for value in values):
+                continue
+            self._meant[name] = {repr(value): value for value in values}
+            self.space[name] = list(self._meant[name])
+
+    def values(self, config: Mapping[str, Any]) -> Dict[str, Any]:
+        """A configuration with the values that were meant."""
+        return {name: self._meant[name][value] if name in self._meant else value for name, value in config.items()}
 
 
 class _Learner:

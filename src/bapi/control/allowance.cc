@@ -203,10 +203,12 @@ std::string failure_advice(const History& history) {
   for (const Trial& trial : history.trials()) {
     if (trial.state == TrialState::failed) last = trial.failure;
   }
+  const bool is_function = history.spec().command.empty();
   return fmt::format(
-      "{} trials in a row have failed. Fix the training program (`bapi doctor` runs it for three epochs), then run the "
-      "study again; it continues from here. The last failure was: {}",
+      "{} trials in a row have failed. Fix the training {}, then run the study again; it continues from here. The last "
+      "failure was: {}",
       history.failures_in_a_row(),
+      is_function ? "function" : "program (`bapi doctor` runs it for three epochs)",
       last);
 }
 
