@@ -493,7 +493,8 @@ TEST(SpecFile, MistakesInAParameter) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"3", "study.yaml:6:6: parameters.x: found '3', expected {min: 0.1, max: 1.0}, {values: [a, b]} or {value: 3}"},
       {"[a, b]",
-       "study.yaml:6:6: parameters.x: found a list, expected {min: 0.1, max: 1.0}, {values: [a, b]} or {value: 3}"},
+       "study.yaml:6:6: parameters.x: found a list, expected {values: [...]} to choose among the values of a list, or "
+       "{min: ..., max: ...} for a range"},
       {"",
        "study.yaml:6:3: parameters.x: found nothing, expected {min: 0.1, max: 1.0}, {values: [a, b]} or {value: 3}"},
       {"{}",
@@ -505,9 +506,7 @@ TEST(SpecFile, MistakesInAParameter) {
       {"{max: 1}",
        "study.yaml:6:6: parameters.x: found no 'min', expected for example {min: 0.1, max: 1.0}, {values: [a, b]} or "
        "{value: 3}"},
-      {"{minimum: 1, max: 3}",
-       "study.yaml:6:7: parameters.x: unknown key 'minimum', expected one of value, values, min, max, distribution, "
-       "log, scale, type, q, when"},
+      {"{minimum: 1, max: 3}", "study.yaml:6:7: parameters.x: key 'minimum' is not one of bapi's; write 'min'"},
       {"{min: 1, max: 3, colour: red}",
        "study.yaml:6:23: parameters.x: unknown key 'colour', expected one of value, values, min, max, distribution, "
        "log, scale, type, q, when"},
@@ -728,8 +727,10 @@ TEST(SpecFile, AGivenNameTakesThePlaceOfTheFiles) {
 }
 
 TEST(SpecFile, WordsOfOtherToolsGetTheRightHint) {
-  for (const auto& [key, hint] : std::vector<std::pair<std::string, std::string>>{
-           {"low", "write 'min'"}, {"high", "write 'max'"}, {"choices", "write 'values'"}}) {
+  for (const auto& [key, hint] : std::vector<std::pair<std::string, std::string>>{{"low", "write 'min'"},
+                                                                                  {"high", "write 'max'"},
+                                                                                  {"choices", "write 'values'"},
+                                                                                  {"integer", "write type: int"}}) {
     EXPECT_NE(param_message("{" + key + ": 1}").find("key '" + key + "' is not one of bapi's; " + hint),
               std::string::npos)
         << key;

@@ -48,7 +48,7 @@ Command add_command() {
           "Exit codes: 0 done, 2 the study has no such parameter or value.",
       .declare = [](Arguments& arguments) -> std::function<int()> {
         const auto words = std::make_shared<std::vector<std::string>>();
-        arguments.positionals("[STUDY] NAME=VALUE...", *words, "Values of parameters; study as elsewhere");
+        arguments.positionals("[STUDY] NAME=VALUE", *words, "Values of parameters; study as elsewhere");
         return [words] { return add(*words); };
       }};
 }

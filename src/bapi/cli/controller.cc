@@ -54,7 +54,7 @@ void print_result(const StudySummary& summary, const ControlOptions& options) {
     return;
   }
   std::string text = study_text(study);
-  if (!study.history.trials().empty()) {
+  if (study.history.incumbent()) {
     write_plots(study, plot_folder(study));
     text += fmt::format("{:<11}{}/*.svg\n", "plots", shown_path(plot_folder(study)));
   }

@@ -130,9 +130,8 @@ Command dashboard_command() {
               "Scripts: curl -H 'Authorization: Bearer TOKEN' http://localhost:8787/api/v1/studies",
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<DashboardArguments>();
-            arguments.optional_positionals("[DIR | STUDY...]",
-                                           parsed->places,
-                                           "Studies, or directories to look for them; default: this directory");
+            arguments.optional_positionals(
+                "[DIR | STUDY]", parsed->places, "Studies, or directories to look for them; default: this directory");
             arguments.option("-p,--port", parsed->port, "Port; default: 8787, or any if it is taken; 0: any");
             arguments.option("--host", parsed->host, "Address to listen on; default: 127.0.0.1, this machine alone");
             arguments.options(

@@ -109,6 +109,10 @@ struct Prices {
 Prices prices_of(const StudySpec& spec, const Attempt& first, const Attempt* second) {
   const bool split = first.start_up > 0.0 || first.measured.size() < 2;
   Prices prices{.epoch = split ? first.measured.front().cost : first.measured.back().cost, .start_up = first.start_up};
+  if (prices.epoch <= 0.0 &&
+      spec.budget.meter == Meter::accrued) {  // shorter than the ticks of the kernel's file times
+    prices.epoch = spec.budget.of_seconds(first.seconds.back() / static_cast<double>(first.seconds.size()));
+  }
   if (!second || spec.budget.meter != Meter::accrued) return prices;
   if (!second->measured.empty() && first.measured.size() > 1) {
     prices.start_up = second->start_up + std::max(0.0, second->measured.front().cost - prices.epoch);

@@ -106,7 +106,7 @@ Command policies_command() {
               "  bapi policies\n"
               "  bapi policies hyperband\n"
               "  bapi policies -f json\n\n"
-              "In a study file:  policy: hyperband  or  policy: {name: hyperband, eta: 3}\n"
+              "In a study file: policy: hyperband, or policy: {name: hyperband, eta: 3}.\n\n"
               "JSON: [{name, summary, options: [{name, default, help}]}], with NAME a list of one.",
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<PoliciesArguments>();

@@ -17,7 +17,7 @@ namespace {
 
 // Whether programs run ahead of decisions. Functions never do.
 std::string lockstep_text(const StudyView& study) {
-  if (!study.spec().in_lockstep()) return "no: programs train on while bapi decides; another run may differ";
+  if (!study.spec().in_lockstep()) return "no: programs keep training while bapi decides; another run may differ";
   const RunningAhead ahead = running_ahead(study.dir, study.history);
   if (ahead.epochs == 0) return "yes: programs wait for every decision";
   std::vector<std::int64_t> trials;

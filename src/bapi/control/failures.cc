@@ -65,7 +65,8 @@ std::string advice(const StudySpec& spec, const TrialFailed& failure) {
       index(failure.trial));
   if (failure.cause == FailureCause::not_run) {
     const std::string where = spec.cwd.empty() ? "" : fmt::format(" or cwd ({})", spec.cwd);
-    return fmt::format("{}. Fix the command{} in the study file. {}", failure.message, where, again);
+    return fmt::format(
+        "{}. Fix the command{}, in the study file or on the command line. {}", failure.message, where, again);
   }
   return fmt::format(
       "the program failed before any trial had reported an epoch: {}\n\n"

@@ -207,16 +207,23 @@ Param read_param(const std::string& name, const YamlField& field) {
   static const KeyAdvice kAdvice = {
       {"low", "write 'min'"},
       {"high", "write 'max'"},
+      {"minimum", "write 'min'"},
+      {"maximum", "write 'max'"},
       {"lower", "write 'min'"},
       {"upper", "write 'max'"},
       {"choices", "write 'values'"},
       {"options", "write 'values'"},
       {"step", "write distribution: q_uniform and q, or list the values"},
-      {"default", "bapi has no starting values; leave it out"},
+      {"integer", "write type: int"},
+      {"int", "write type: int"},
+      {"default", "leave it out; 'try' lists configurations to train first"},
       {"probabilities", "every value is equally likely at first"},
       {"mu", "bapi searches between bounds: give min and max"},
       {"sigma", "bapi searches between bounds: give min and max"},
       {"parameters", "parameters are not nested; a name may contain dots, and 'when' makes one conditional"}};
+  if (field.is_list()) {
+    field.expected("{values: [...]} to choose among the values of a list, or {min: ..., max: ...} for a range");
+  }
   const YamlMapping param(field, "{min: 0.1, max: 1.0}, {values: [a, b]} or {value: 3}", kKeys, kAdvice);
   Param result{.name = name, .domain = read_domain(param)};
   if (param.has("when")) result.when = read_conditions(param["when"]);
