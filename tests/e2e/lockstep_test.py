@@ -138,7 +138,7 @@ class Lockstep(EndToEnd):
         self.bapi("run", self.file(BURSTS, more="lockstep: no"), "--quiet")
         self.check_books("s")
         self.assertIn("ahead", {row["kind"] for row in self.json("ledger", "s")})
-        self.assertRegex(self.bapi("status", "s").stdout, r"lockstep   no: programs train on")
+        self.assertRegex(self.bapi("status", "s").stdout, r"lockstep   no: programs keep training")
         self.assertIs(self.json("status", "s")["lockstep"], False)
 
     def test_a_promise_that_cannot_be_kept_is_refused(self):
