@@ -5,6 +5,9 @@ import json
 import os
 import pathlib
 import sqlite3
+import time
+
+from observer import Waiting, status_of
 
 DECISIONS = ("started", "resumed", "stopped", "finished")
 MOST_UNREPORTED = 3  # epochs in a row that a program may have saved and not reported when it was ended
@@ -105,10 +108,6 @@ class Accounts:
                 process["end"] = process["begin"]
             self.processes.append(process)
 
-    def trained(self):
-        """Seconds, of all trainers."""
-        return sum(p["end"] - p["begin"] for p in self.processes if p["role"] == "trainer")
-
     def mistakes(self, rows, strict):
         """Epochs in the log that nobody has reported; with `strict`, reports that are not in the log."""
         told = collections.defaultdict(set)
@@ -131,6 +130,38 @@ class Accounts:
                     yield f"epoch {epoch} of trial {process['trial']} was reported and is not in the log"
 
 
+class Lives:
+    """Seconds that programs lived, pauses left out, as an observer saw it: at least `low`, at most `high`."""
+
+    def __init__(self, told):
+        programs = told["programs"]
+        self.count = len(programs)
+        self.waited = told["waited"]  # for a processor, by controllers and guardians
+        self.low = sum(max(0.0, p["end"][0] - p["begun"] - p["paused"][1]) for p in programs if p["begun"] is not None)
+        self.high = sum(p["end"][1] - p["start"] - p["paused"][0] for p in programs if p["end"][1] is not None)
+
+
+class Patience:
+    """Seconds in which a process could have done something. When it was ready to run and got no processor, or waited for
+    a disk, the machine kept it."""
+
+    def __init__(self, pid):
+        self.pid, self.seconds = pid, 0.0
+        self.waiting = Waiting(pid)
+        self.waiting.add()
+        self.looked = time.monotonic()
+
+    def look(self):
+        """Counts up to now."""
+        at = time.monotonic()
+        passed, self.looked = at - self.looked, at
+        kept = self.waiting.add()
+        status = status_of(self.pid)
+        if status and status[1] != b"D":
+            self.seconds += passed - min(passed, kept)  # what was kept back before may be counted now
+        return self.seconds
+
+
 def model_mistakes(study, evil):
     """A model that is kept is that of the epoch it is said to be of. Programs that misbehave may spoil their own."""
     for about in pathlib.Path(study).glob("trials/*/best/epoch-*/about"):
@@ -148,11 +179,8 @@ def model_mistakes(study, evil):
 
 
 def is_alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
-    except OSError:
-        return False
+    status = status_of(pid)
+    return status is not None and status[1] not in (b"Z", b"X")
 
 
 def children_of(parent, name):

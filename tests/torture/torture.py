@@ -17,6 +17,7 @@ import pathlib
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ import threading
 import time
 
 import judge
+import observer
 import trainer
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -31,7 +33,9 @@ sys.path.append(str(HERE.parent / "support"))
 from delays import Delays  # noqa: E402
 
 EXIT_CODES = {0, 1, 2, 3, 130}
-OVERRUN = 20.0  # seconds after which a controller that should have ended hangs
+PATIENCE = 20.0  # seconds without progress, of those that the machine let it run, after which a controller hangs
+MOST_EVENTS = 20000  # in the log of a study; far more than any of these needs
+LATE = 0.05  # seconds by which the charge of a program may miss its life, besides what the machine kept bapi waiting
 
 STUDY = """name: s
 command: [{command}]
@@ -55,10 +59,11 @@ class Hang(Exception):
 class Case:
     """One study in a directory of its own, and what was found wrong with it."""
 
-    def __init__(self, bapi, root, name, latency, delays):
-        self.bapi, self.name, self.stated_latency, self.delays = bapi, name, latency, delays
+    def __init__(self, bapi, root, name, latency, delays, watch):
+        self.bapi, self.name, self.stated_latency, self.delays, self.watch = bapi, name, latency, delays, watch
         self.began = time.monotonic()
-        self.over = None  # seconds per worker by which a budget in seconds was passed
+        self.over = None   # seconds per worker by which a budget in seconds was passed
+        self.lives = None  # what charges_fit has compared
         self.dir = root / name
         shutil.rmtree(self.dir, ignore_errors=True)
         (self.dir / "side").mkdir(parents=True)
@@ -98,20 +103,46 @@ class Case:
                                        env={**os.environ, **(env or {})},
                                        process_group=0)  # and this session, or nothing could stop it from a terminal
         process.log = log.name
+        self.watch.follow(process.pid, self.name)
         return process
 
-    def wait(self, process, seconds=None):
-        """The exit code; a controller that does not end is a finding."""
-        if seconds is None:
-            seconds = OVERRUN + (self.limit if self.meter == "seconds" else 30.0)
+    def wait(self, process, patience=PATIENCE):
+        """The exit code. A controller that adds nothing to its log for so long hangs; so does one that adds for ever."""
+        events = self.events()
+        while True:
+            try:
+                return self.judge_exit(process, self.end_of(process, patience))
+            except subprocess.TimeoutExpired:
+                before, events = events, self.events()
+            if events > MOST_EVENTS:
+                self.hangs(process, f"{events} events and no end")
+            if events <= before:
+                self.hangs(process, f"no event in {patience:.0f} s in which it could run")
+
+    @staticmethod
+    def end_of(process, patience=PATIENCE):
+        """The exit code of a process. subprocess.TimeoutExpired when it could run for so many seconds since this call."""
+        own = judge.Patience(process.pid)
+        while True:
+            try:
+                return process.wait(0.2)
+            except subprocess.TimeoutExpired:
+                if own.look() > patience:
+                    raise
+
+    def events(self):
+        """How many there are in the log."""
         try:
-            return self.judge_exit(process, process.wait(seconds))
-        except subprocess.TimeoutExpired:
-            self.found(f"the controller hangs: still running after {seconds:.0f} s ({self.mode_text()})")
-            process.kill()
-            self.kills += 1
-            process.wait()
-            raise Hang() from None
+            return len(judge.rows_of(self.study)[1])
+        except sqlite3.Error:
+            return 0  # it is being made
+
+    def hangs(self, process, what):
+        self.found(f"the controller hangs: {what} ({self.mode_text()})")
+        process.kill()
+        self.kills += 1
+        process.wait()
+        raise Hang()
 
     def mode_text(self):
         modes = sorted({p["mode"] for p in judge.Accounts(self.dir / "side").processes})
@@ -138,7 +169,11 @@ class Case:
     def kill(self, process, number=signal.SIGKILL):
         self.kills += 1
         process.send_signal(number)
-        return process.wait(OVERRUN) if number == signal.SIGKILL else self.wait(process, OVERRUN)
+        try:
+            code = self.end_of(process)
+        except subprocess.TimeoutExpired:
+            self.hangs(process, f"it does not end within {PATIENCE:.0f} s of signal {number}")
+        return code if number == signal.SIGKILL else self.judge_exit(process, code)
 
     def kill_trainers(self, rng):
         for pid in judge.processes_of(self.study):
@@ -178,7 +213,7 @@ class Case:
             return
         rows = self.rows
         status = subprocess.run([self.bapi, "status", "s.bapi", "-f", "json"], cwd=self.dir, capture_output=True,
-                                timeout=60, check=False)
+                                timeout=600, check=False)
         if status.returncode != 0:
             self.found(f"status ends with {status.returncode}: {status.stderr.decode(errors='replace').strip()[:300]}")
             return
@@ -196,7 +231,7 @@ class Case:
             self.found(mistake)
         self.budget_kept()
         if self.meter == "seconds" and strict:
-            self.charges_fit(accounts)
+            self.charges_fit()
         for mistake in judge.model_mistakes(self.study, evil):
             self.found(mistake)
         if (self.dir / "side" / "precious").exists() and (self.dir / "side" / "precious").read_text() != "mine":
@@ -210,17 +245,20 @@ class Case:
         if not total <= self.limit + slack[self.meter]:
             self.found(f"spent {total:.6g} of {self.limit} ({self.meter}, {self.workers} workers)")
 
-    def charges_fit(self, accounts):
-        if any(p["mode"] == "stop_itself" for p in accounts.processes):
-            return  # a stopped process shows no sign of life, and is charged
-        total, trained, count = judge.spent(self.rows), accounts.trained(), len(accounts.processes)
-        slack = 0.25 * count + self.latency * self.workers + 0.5 * self.unguarded * self.workers
-        if abs(total - trained) > slack:
-            self.found(f"charged {total:.2f} s, the {count} trainers lived {trained:.2f} s")
+    def charges_fit(self):
+        """What is charged is what programs lived, whatever the machine has to do besides."""
+        total, lives = judge.spent(self.rows), judge.Lives(self.watch.tell(self.name))
+        unguarded = 0.5 * self.unguarded * self.workers
+        self.lives = {"charged": total, **vars(lives)}
+        slack = LATE * lives.count + lives.waited
+        if not lives.low - slack - unguarded <= total <= lives.high + slack:
+            self.found(f"charged {total:.2f} s, the {lives.count} programs lived {lives.low:.2f} to {lives.high:.2f} s; "
+                       f"bapi waited {lives.waited:.2f} s for a processor")
 
     def nobody_left(self):
-        end = time.monotonic() + 3.0
-        while (left := judge.processes_of(self.study)) and time.monotonic() < end:
+        begin = time.monotonic()
+        while (left := judge.processes_of(self.study)) and (
+                time.monotonic() < begin + 3.0 + 4 * self.delays.worst_since(begin)):
             time.sleep(0.05)
         if left:
             self.found(f"{len(left)} processes of the study are left alive ({self.mode_text()})")
@@ -621,6 +659,7 @@ class Torture:
         self.findings = self.kills = self.cases = 0
         self.turn = threading.Lock()
         self.delays = Delays()
+        self.watch = observer.Watch()
 
     def over(self):
         return self.options.seconds and time.monotonic() - self.began > self.options.seconds
@@ -630,7 +669,8 @@ class Torture:
             entry = self.done[name]
             self.kills += entry["kills"]
             return
-        case = Case(os.path.abspath(self.options.bapi), self.root, name, self.options.latency, self.delays)
+        case = Case(os.path.abspath(self.options.bapi), self.root, name, self.options.latency, self.delays,
+                    self.watch)
         begin = time.monotonic()
         try:
             skipped = act(case)
@@ -658,7 +698,7 @@ class Torture:
             shutil.rmtree(case.dir, ignore_errors=True)
         with self.done_file.open("a") as file:
             file.write(json.dumps({"name": case.name, "kills": case.kills, "findings": case.findings, "over": case.over,
-                                   "delay": self.delays.worst_since(case.began), "seconds": seconds}) + "\n")
+                                   "lives": case.lives, "delay": self.delays.worst_since(case.began), "seconds": seconds}) + "\n")
 
     def at_once(self, named):
         """Does these (name, act), as many at a time as were asked for."""

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""When the kernel started, paused and ended the programs of controllers, seen from outside.
+
+A process of its own with real-time priority where that is allowed, so that it looks a hundred times a second whatever
+else the machine has to do. Where it was kept from looking it knows less, and says so: every instant is a pair, between
+which it lies. Nothing has to be said by a program itself: one that is killed before it could run an instruction of its
+own has lived as well.
+
+One JSON object per line on standard input: {"follow": PID, "study": NAME} (a controller), {"tell": NAME}. The answer to
+the latter is one line: {"programs": [...], "waited": SECONDS}, see Observer.tell.
+"""
+
+import json
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+
+STEP = 0.01  # seconds between two looks
+TICKS = os.sysconf("SC_CLK_TCK")
+OURS = b"BAPI_DIR="
+
+
+def now():
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def contents(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def status_of(pid):
+    """(name, state, seconds since boot at which it was started) of a process; None if there is none."""
+    before, _, rest = contents(f"/proc/{pid}/stat").rpartition(b")")
+    fields = rest.split()
+    if len(fields) < 20:
+        return None
+    return before.partition(b"(")[2], fields[0], int(fields[19]) / TICKS
+
+
+class Waiting:
+    """Seconds for which the threads of a process were ready to run and got no processor. The kernel counts them, but adds
+    what a thread has waited only when it runs again; until then it is what passes while it is ready and does not run."""
+
+    def __init__(self, pid):
+        self.pid, self.total, self.threads, self.looked = pid, 0.0, {}, now()
+
+    def add(self):
+        """What was added since the last call."""
+        at = now()
+        passed, self.looked = at - self.looked, at
+        before, self.threads, added = self.threads, {}, 0.0
+        try:
+            threads = os.listdir(f"/proc/{self.pid}/task")
+        except OSError:
+            threads = []
+        for thread in threads:
+            counted = contents(f"/proc/{self.pid}/task/{thread}/schedstat").split()
+            state = contents(f"/proc/{self.pid}/task/{thread}/stat").rpartition(b")")[2].split()[:1]
+            if len(counted) < 2:
+                continue
+            ran, waited = int(counted[0]) / 1e9, int(counted[1]) / 1e9
+            ran_before, waited_before, pending = before.get(thread, (ran, 0.0, 0.0))
+            counted_now = waited - waited_before
+            still = state == [b"R"] and counted_now == 0.0
+            more = max(0.0, pending + passed - (ran - ran_before)) if still else 0.0
+            added += counted_now + more - pending
+            self.threads[thread] = (ran, waited, more)
+        self.total += added
+        return added
+
+
+class Program:
+    """A child of a controller. Times are pairs: at the earliest, at the latest."""
+
+    def __init__(self, pid, start, at):
+        self.pid, self.start, self.seen = pid, start, at
+        self.begun = None        # when it was first seen to run its own program
+        self.end = [at, None]
+        self.paused = [0.0, 0.0]
+        self.paused_at = None    # (last look before it, first look at it)
+
+    def look(self, status, at):
+        """True once it has ended."""
+        if status is None or status[1] in (b"Z", b"X") or abs(status[2] - self.start) > 1e-6:
+            self.resume(self.end[0], at)
+            self.end[1] = at
+            return True
+        if self.begun is None and any(part.startswith(OURS) for part in contents(f"/proc/{self.pid}/environ").split(b"\0")):
+            self.begun = at
+        if status[1] in (b"T", b"t"):
+            self.paused_at = self.paused_at or (self.end[0], at)
+        else:
+            self.resume(self.end[0], at)
+        self.end[0] = at
+        return False
+
+    def resume(self, last_seen, at):
+        if self.paused_at:
+            self.paused[0] += max(0.0, last_seen - self.paused_at[1])
+            self.paused[1] += at - self.paused_at[0]
+        self.paused_at = None
+
+
+class Observer:
+    def __init__(self):
+        self.controllers = {}  # pid -> name of the study
+        self.living = {}       # pid -> (name of the study, Program)
+        self.ended = {}        # name of the study -> [Program]
+        self.known = {}        # pid -> start of the last process that had this number
+        self.waiting = {}      # pid of a controller or guardian -> (name of the study, Waiting)
+        self.waited = {}       # name of the study -> seconds, of those that are gone
+        self.looks = 0
+
+    def look(self):
+        at = now()
+        self.looks += 1
+        for pid in list(self.controllers):
+            self.find_children(pid, at)
+        for pid, (study, program) in list(self.living.items()):
+            status = status_of(pid)
+            if status and status[0] == b"bapi-guardian":
+                del self.living[pid]
+                self.waiting[pid] = (study, Waiting(pid))
+            elif program.look(status, at):
+                del self.living[pid]
+                self.ended.setdefault(study, []).append(program)
+        if self.looks % 5 == 0:
+            self.count_waiting()
+
+    def find_children(self, controller, at):
+        try:
+            threads = os.listdir(f"/proc/{controller}/task")
+        except OSError:
+            del self.controllers[controller]
+            return
+        for thread in threads:
+            for child in map(int, contents(f"/proc/{controller}/task/{thread}/children").split()):
+                status = None if child in self.living or child in self.waiting else status_of(child)
+                if status and self.known.get(child) != status[2]:
+                    self.known[child] = status[2]  # an ended one is listed until its parent has asked for its exit code
+                    self.living[child] = (self.controllers[controller], Program(child, status[2], at))
+
+    def count_waiting(self):
+        for pid, (study, waiting) in list(self.waiting.items()):
+            waiting.add()
+            if not waiting.threads:
+                del self.waiting[pid]
+                self.waited[study] = self.waited.get(study, 0.0) + waiting.total
+
+    def follow(self, pid, study):
+        self.controllers[pid] = study
+        self.waiting[pid] = (study, Waiting(pid))
+
+    def tell(self, study):
+        """Everything about a study, which is forgotten then. `waited`: for how long its controllers and guardians were
+        ready to run and got no processor."""
+        self.look()
+        self.count_waiting()
+        programs = self.ended.pop(study, [])
+        programs += [program for name, program in self.living.values() if name == study]
+        self.living = {pid: entry for pid, entry in self.living.items() if entry[0] != study}
+        total = self.waited.pop(study, 0.0) + sum(w.total for name, w in self.waiting.values() if name == study)
+        self.waiting = {pid: entry for pid, entry in self.waiting.items() if entry[0] != study}
+        return {"programs": [vars(program) for program in programs], "waited": total}
+
+    def serve(self):
+        rest = b""
+        while True:
+            if select.select([0], [], [], STEP)[0]:
+                read = os.read(0, 65536)
+                if not read:
+                    return
+                *lines, rest = (rest + read).split(b"\n")
+                for line in map(json.loads, lines):
+                    if "follow" in line:
+                        self.follow(line["follow"], line["study"])
+                    else:
+                        print(json.dumps(self.tell(line["tell"])), flush=True)
+            self.look()
+
+
+class Watch:
+    """An observer, as its client sees it. For several threads."""
+
+    def __init__(self):
+        self.turn = threading.Lock()
+        self.process = subprocess.Popen([sys.executable, "-S", os.path.abspath(__file__)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+    def follow(self, pid, study):
+        with self.turn:
+            print(json.dumps({"follow": pid, "study": study}), file=self.process.stdin, flush=True)
+
+    def tell(self, study):
+        with self.turn:
+            print(json.dumps({"tell": study}), file=self.process.stdin, flush=True)
+            return json.loads(self.process.stdout.readline())
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+if __name__ == "__main__":
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except OSError:
+        pass
+    Observer().serve()
