@@ -34,6 +34,13 @@ TEST_F(Requests, AreReadAsTheyWerePosted) {
   EXPECT_EQ(waiting.back().request->text, "a \"note\"\n\xEF\xBF\xBD");
 }
 
+TEST_F(Requests, TakeATotalInWordsWhereSomebodyReadsIt) {
+  const std::string text = R"({"action": "budget", "total": "2h"})";
+  const auto read = [](const std::string& total) { return total == "2h" ? 7200.0 : 0.0; };
+  EXPECT_EQ(decode_request(text, read), (StudyRequest{.action = RequestAction::budget, .total = 7200.0}));
+  EXPECT_THROW(decode_request(text), InvalidInput);
+}
+
 TEST_F(Requests, AreDoneOrRefusedOnceTheyAreSettled) {
   const RequestBox box(dir_);
   const std::string first = box.post({.action = RequestAction::pause}, 1.0);

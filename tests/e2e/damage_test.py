@@ -21,6 +21,8 @@ DAMAGES = [
     ("UPDATE event SET payload = json_set(payload, '$.config[0]', 'much') WHERE seq = 1", 1),
     ("UPDATE event SET payload = json_set(payload, '$.until', 1000) WHERE seq = 1", 1),
     ("DELETE FROM event WHERE seq = 3", 3),
+    ("UPDATE event SET payload = '{\"kind\": ' || replace(hex(zeroblob(2000000)), '00', '[') || "
+     "replace(hex(zeroblob(2000000)), '00', ']') || '}' WHERE seq = 1", 1),  # too deep to be written out
 ]
 
 

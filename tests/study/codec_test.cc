@@ -11,6 +11,7 @@
 #include "bapi/base/match.h"
 #include "bapi/study/codec_json.h"
 #include "bapi/study/reason_fields.h"
+#include "bapi/study/work.h"
 #include "tests/study/random_study.h"
 
 namespace bapi {
@@ -239,6 +240,20 @@ TEST(Codec, AnAddedFieldIsAlwaysWrittenAndHasItsDefaultWhereItIsMissing) {
   Grown older;
   codec::read(codec::Json{{"old", 3}}, where, older);
   EXPECT_EQ(older, (Grown{.old = 3}));
+}
+
+// Values are written and compared by recursion: a log that somebody has planted must not decide how deep.
+TEST(Codec, ATextThatIsNestedWithoutEndIsRefused) {
+  for (const std::size_t depth : {std::size_t{101}, std::size_t{1'000'000}}) {
+    for (const char* kind : {"started", "mystery"}) {
+      const std::string list = std::string(depth, '[') + std::string(depth, ']');
+      const std::string text = std::string(R"({"kind":")") + kind + R"(","version":1,"trial":)" + list + "}";
+      EXPECT_THROW(decode_event(text), InvalidInput);
+      EXPECT_THROW(decode_delivery(R"({"version":1,"facts":[)" + text + "]}"), InvalidInput);
+    }
+  }
+  const std::string quoted = R"({"kind":"finished","version":1,"reason":"\"[[[)" + std::string(1000, '[') + "\"}";
+  EXPECT_NO_THROW(decode_event(quoted)) << "brackets in a text are none";
 }
 
 TEST(Codec, EveryPrefixOfATextIsRefused) {

@@ -46,14 +46,15 @@ std::string encode(const StudyRequest& request) {
   return json.dump() + "\n";
 }
 
-StudyRequest decode_request(std::string_view text) {
+StudyRequest decode_request(std::string_view text, const std::function<Cost(const std::string&)>& total_of) {
   const Json json = Json::parse(text, nullptr, false);
   require(json.is_object(), "the request is no JSON object");
   StudyRequest request{.action = action_of(json)};
   if (request.action == RequestAction::budget) {
     const Json& total = member(json, "total");
-    require(total.is_number(), "\"total\" is not a number");
-    request.total = total.get<double>();
+    const bool in_words = total_of && total.is_string();
+    require(in_words || total.is_number(), "\"total\" is not a number");
+    request.total = in_words ? total_of(total.get<std::string>()) : total.get<double>();
   }
   if (request.action == RequestAction::stop_trial) {
     const Json& trial = member(json, "trial");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,7 +44,9 @@ struct StudyRequest {
 inline constexpr std::size_t kLongestNote = 1000;  // bytes
 
 std::string encode(const StudyRequest& request);
-StudyRequest decode_request(std::string_view text);  // InvalidInput
+
+// InvalidInput unless `text` is a request. A total may be a text, as people write one ("2h"), if `total_of` reads it.
+StudyRequest decode_request(std::string_view text, const std::function<Cost(const std::string&)>& total_of = {});
 
 // Why a request cannot be granted as the study stands; nullopt if it can.
 std::optional<std::string> objection(const StudyRequest& request, const History& history);

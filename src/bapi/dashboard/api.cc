@@ -54,16 +54,6 @@ std::set<TrialId> trials_in(std::string_view text, std::int64_t trials) {
   return wanted;
 }
 
-// The body of a request; a total may be written as people write it ("2h", "+30m").
-StudyRequest request_of(const std::string& body, const StudyView& view) {
-  Cell json = Cell::parse(body, nullptr, false);
-  require(json.is_object(), "the body is no JSON object");
-  if (json.contains("total") && json["total"].is_string()) {
-    json["total"] = parse_total(json["total"].get<std::string>(), view);
-  }
-  return decode_request(text_of(json));
-}
-
 HttpAnswer secured(HttpAnswer answer) {
   for (auto& header : security_headers()) answer.headers.push_back(std::move(header));
   return answer;
@@ -223,7 +213,9 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
 
 // What the page asks of a study: left for its controller, which decides. Without one, what may be written is written.
 HttpAnswer Api::take_request(const std::shared_ptr<LiveStudy>& study, const HttpRequest& request) const {
-  const StudyRequest asked = study->read([&](const StudyView& view) { return request_of(request.body, view); });
+  const StudyRequest asked = study->read([&](const StudyView& view) {
+    return decode_request(request.body, [&](const std::string& total) { return parse_total(total, view); });
+  });
   const RequestOutcome outcome = hand_in(study->place(), asked, clock_.calendar());
   if (outcome.standing == RequestBox::Standing::refused) return http_error(409, outcome.reason);
   if (outcome.standing == RequestBox::Standing::done) study->follow();

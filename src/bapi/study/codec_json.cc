@@ -16,6 +16,28 @@ std::string shortened(std::string text) {
   return text;
 }
 
+// More than any text of ours has. Values are written and compared by recursion, which a text from outside could make as
+// deep as it is long.
+constexpr int kDeepest = 100;
+
+bool is_too_deep(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      in_string = !in_string;
+    } else if (!in_string && (c == '[' || c == '{')) {
+      if (++depth > kDeepest) return true;
+    } else if (!in_string && (c == ']' || c == '}')) {
+      --depth;
+    }
+  }
+  return false;
+}
+
 std::string_view name_of_non_finite(double number) {
   if (std::isnan(number)) return "nan";
   return number > 0.0 ? "inf" : "-inf";
@@ -72,6 +94,11 @@ void refuse(const Path& where, const Json& found, std::string_view expected) {
 }
 
 Json parse(std::string_view text, const Path& where) {
+  require(!is_too_deep(text),
+          fmt::format("{}: found {}, expected at most {} lists and objects within each other",
+                      where.text(),
+                      shortened(std::string(text.substr(0, 100))),
+                      kDeepest));
   Json json = Json::parse(text.begin(), text.end(), nullptr, false);
   if (json.is_discarded()) {
     throw InvalidInput(fmt::format("{}: found {}, expected JSON", where.text(), shortened(std::string(text))));
