@@ -4,6 +4,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/match.h"
+#include "bapi/base/utf8.h"
 #include "bapi/space/choice.h"
 #include "bapi/study/names.h"
 
@@ -49,12 +50,14 @@ Value value_of(const py::handle& object, const std::string& where) {
       fmt::format("{}: found {}, expected a number, a string, True, False or None", where, shown(object)));
 }
 
+py::str text_to_python(const std::string& text) { return {well_formed(text)}; }
+
 py::object to_python(const Value& value) {
   return std::visit(Match{[](std::monostate) -> py::object { return py::none(); },
                           [](bool flag) -> py::object { return py::bool_(flag); },
                           [](std::int64_t whole) -> py::object { return py::int_(whole); },
                           [](double number) -> py::object { return py::float_(number); },
-                          [](const std::string& text) -> py::object { return py::str(text); }},
+                          [](const std::string& text) -> py::object { return text_to_python(text); }},
                     value);
 }
 
@@ -62,7 +65,7 @@ py::dict to_python(const Config& config, const Space& space) {
   py::dict values;
   for (std::size_t i = 0; i < space.params().size(); ++i) {
     if (std::holds_alternative<std::monostate>(config.values[i])) continue;
-    values[py::str(space.params()[i].name)] = to_python(config.values[i]);
+    values[text_to_python(space.params()[i].name)] = to_python(config.values[i]);
   }
   return values;
 }
@@ -104,10 +107,10 @@ py::object to_python(const Cell& cell) {
     case Cell::value_t::number_float:
       return py::float_(cell.get<double>());
     case Cell::value_t::string:
-      return py::str(cell.get_ref<const std::string&>());
+      return text_to_python(cell.get_ref<const std::string&>());
     case Cell::value_t::object: {
       py::dict record;
-      for (const auto& [name, value] : cell.get_ref<const Fields&>()) record[py::str(name)] = to_python(value);
+      for (const auto& [name, value] : cell.get_ref<const Fields&>()) record[text_to_python(name)] = to_python(value);
       return record;
     }
     case Cell::value_t::array: {

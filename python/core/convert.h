@@ -12,6 +12,9 @@ namespace bapi::python {
 Value value_of(const pybind11::handle& object, const std::string& where);  // InvalidInput names `where`
 pybind11::object to_python(const Value& value);
 
+// Programs print what they like, and a log keeps it: what is no UTF-8 becomes U+FFFD, as in the JSON of the program.
+pybind11::str text_to_python(const std::string& text);
+
 pybind11::dict to_python(const Config& config, const Space& space);
 // A dict with a value for every parameter that applies; InvalidInput otherwise.
 Config config_of(const pybind11::dict& values, const Space& space);

@@ -115,7 +115,7 @@ py::list notices(StudyHandle& study) {
     record["value"] = notice.value ? py::object(py::float_(*notice.value)) : py::none();
     record["metrics"] = py::cast(notice.others);
     record["state"] = notice.state;
-    record["reason"] = notice.reason;
+    record["reason"] = text_to_python(notice.reason);
     record["config"] = notice.trial ? py::object(to_python(configs[i], study.spec().space)) : py::none();
     list.append(record);
   }
@@ -308,8 +308,8 @@ py::dict trial_record(StudyHandle& study, std::int64_t number) {
   record["repeat_of"] = repeat ? py::object(py::int_(index(repeat->of))) : py::none();
   record["metrics"] = metrics_of(*trial);
   record["spent"] = trial->spent();
-  record["failure"] = trial->failure;
-  record["why"] = in_brief(trial->why);
+  record["failure"] = text_to_python(trial->failure);
+  record["why"] = text_to_python(in_brief(trial->why));
   return record;
 }
 

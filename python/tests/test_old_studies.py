@@ -1,7 +1,9 @@
 """Studies that version 0.1 drove from Python go on where they were."""
 
 import gzip
+import json
 import pathlib
+import sqlite3
 
 import bapi
 import pytest
@@ -36,3 +38,23 @@ def test_a_study_of_version_0_1_is_read_and_continued(tmp_path, name):
     study.close()
     assert study.state == "finished"
     assert before < study.spent <= 65
+
+
+def test_a_message_that_is_no_utf_8_is_shown_as_the_program_shows_it(tmp_path, program):
+    """Version 0.1 kept what programs printed as it was."""
+    root = tmp_path / "ask-tell.bapi"
+    root.mkdir()
+    (root / "study.db").write_bytes(gzip.decompress((DATA / "ask-tell.db.gz").read_bytes()))
+    database = sqlite3.connect(root / "study.db")
+    (seq, trial) = database.execute("SELECT seq, trial FROM event WHERE kind = 'segment_done' ORDER BY seq DESC").fetchone()
+    message = '{"kind": "failed", "version": 1, "trial": %d, "message": {"bytes": "6f75740aff"}}' % trial
+    database.execute("DELETE FROM event WHERE seq > ?", (seq,))
+    database.execute("UPDATE event SET kind = 'failed', payload = ? WHERE seq = ?", (message, seq))
+    decisions = "kind IN ('started', 'resumed', 'stopped', 'finished')"
+    database.execute(f"UPDATE study SET decisions = (SELECT count(*) FROM event WHERE {decisions})")
+    database.commit()
+    database.close()
+    study = bapi.open_study(root)
+    assert study.trials[trial].failure == "out\n\ufffd"
+    assert study.trials_dataframe() is not None
+    assert json.loads(program("show", root, trial, "-f", "json"))["failure"] == "out\n\ufffd"

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import sqlite3
 import subprocess
 import sys
 
@@ -67,6 +68,23 @@ class Showing(EndToEnd):
         shown = self.bapi("show", "0").stdout
         self.assertIn("\\x1b]0;title\\x07\\x1b[2Jhello", shown)
         self.assertNotIn("\x1b", shown)
+
+    def test_nothing_of_a_message_in_an_old_log_is_obeyed(self):
+        """Version 0.1 kept what programs printed as it was, also if it was no UTF-8."""
+        self.study(name="s", budget='"6 epochs"')
+        self.bapi("run", "-q", "study.yaml")
+        database = sqlite3.connect(self.path("s.bapi", "study.db"))
+        message = '{"kind": "failed", "version": 1, "trial": 0, "message": {"bytes": "6f1b5b324aff07"}}'  # o ESC [2J ff BEL
+        database.execute("UPDATE event SET kind = 'failed', payload = ? WHERE seq = "
+                         "(SELECT max(seq) FROM event WHERE kind = 'segment_done' AND trial = 0)", (message,))  # fmt: skip
+        database.commit()
+        database.close()
+        for command in [["show", "0"], ["status"], ["trials"], ["explain"], ["watch"], ["export", "-f", "csv"],
+                        ["export", "-f", "json"], ["show", "0", "-f", "json"]]:  # fmt: skip
+            done = self.bapi(*command)  # decodes its output
+            shown = done.stdout + done.stderr
+            self.assertFalse([c for c in shown if (c < " " and c != "\n" and c != "\t") or c == "\x7f"], command)
+        self.assertIn("o\\x1b[2J\ufffd\\x07", self.bapi("show", "0").stdout)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "bapi/base/utf8.h"
+
 namespace bapi {
 
 void ListingArguments::declare(Arguments& arguments) {
@@ -26,7 +28,7 @@ StudyView study_to_show(const std::string& text) {
 }
 
 std::string labelled(std::string_view label, std::string_view text, std::size_t width) {
-  return fmt::format("{:<{}}{}\n", label, width, text);
+  return fmt::format("{:<{}}{}\n", label, width, visible(text));
 }
 
 }  // namespace bapi

@@ -20,7 +20,8 @@ struct ListingArguments {
   Format parsed_format() const { return parse_format(format); }
 };
 
-// A line of a text for people: `label` in a column of `width` characters, then `text`.
+// A line of a text for people: `label` in a column of `width` characters, then `text`, whose control characters are
+// shown and not obeyed.
 inline constexpr std::size_t kLabelWidth = 11;
 std::string labelled(std::string_view label, std::string_view text, std::size_t width = kLabelWidth);
 
