@@ -1,6 +1,12 @@
 #include "bapi/process/model_keeper.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <ctime>
+#include <functional>
 
 #include "bapi/store/snapshot.h"
 #include "tests/process/trainer_study.h"
@@ -142,6 +148,125 @@ TEST(ModelKeeper, ChargesTheTimeOfTheCopyWhereTimeIsTheCost) {
   }
   EXPECT_GT(sum, 0.0);
   EXPECT_EQ(epochs_of(kept.facts).size(), 6U);
+}
+
+// A program whose files have the times that a test gives them: a machine that keeps it waiting, at will.
+class TimedProgram {
+ public:
+  TimedProgram() : dir_{temp_ / "trial"}, keeper_(made(dir_), Metric{.name = "accuracy"}, clock_, -1) {
+    keeper_.process_begins();
+    begin_ = static_cast<double>(::time(nullptr)) + 1.0;
+  }
+
+  void save(Epoch epoch, double at) {
+    std::ofstream(dir_.checkpoint() / "epoch") << epoch;
+    set_time(dir_.checkpoint() / "epoch", begin_ + at);
+  }
+
+  // Every epoch is better than the one before.
+  void report(
+      Epoch epoch, double at, const std::function<void()>& before_it_is_read = [] {}) {
+    std::ofstream(dir_.report(), std::ios::app) << "{\"epoch\": " << epoch << "}\n";
+    before_it_is_read();
+    keeper_.wants_stop(epoch);
+    keeper_.reported({.epoch = epoch, .value = static_cast<double>(epoch), .written_at = begin_ + at});
+    settle();
+  }
+
+  void settle() {
+    do {
+      ::usleep(1000);
+      clock_.advance(0.05);
+      keeper_.look();
+    } while (keeper_.busy());
+  }
+
+  // That of the model that is kept, as its label says; 0 if there is none. Never that of another one.
+  Epoch kept() const {
+    const std::optional<Snapshot> model = newest_snapshot(dir_);
+    if (!model) return 0;
+    EXPECT_EQ(text_of(model->files / "epoch"), std::to_string(model->label.epoch));
+    return model->label.epoch;
+  }
+
+ private:
+  static TrialDir made(const TrialDir& dir) {
+    dir.create();
+    return dir;
+  }
+
+  static void set_time(const fs::path& file, double at) {
+    const auto seconds = static_cast<time_t>(at);
+    const timespec time = {.tv_sec = seconds, .tv_nsec = static_cast<long>((at - static_cast<double>(seconds)) * 1e9)};
+    const std::array<timespec, 2> times = {time, time};
+    ASSERT_EQ(::utimensat(AT_FDCWD, file.c_str(), times.data(), 0), 0);
+  }
+
+  TempDir temp_;
+  ManualClock clock_;
+  TrialDir dir_;
+  ModelKeeper keeper_;
+  double begin_ = 0.0;
+};
+
+TEST(ModelKeeper, IsNotMistakenAboutAProgramThatIsKeptWaitingBetweenReportAndSave) {
+  for (const double waits : {0.001, 0.2, 0.5, 1.0, 3.0}) {  // 0.35 s of training
+    TimedProgram program;
+    double now = 1.0;
+    for (Epoch epoch = 1; epoch <= 8; ++epoch) {
+      program.report(epoch, now);
+      EXPECT_LE(program.kept(), epoch);
+      now += epoch % 3 == 0 ? 0.01 : waits;
+      program.save(epoch, now);
+      for (int look = 0; look < 8; ++look) program.settle();
+      program.kept();
+      now += 0.35;
+    }
+    if (waits < 0.01) {
+      EXPECT_EQ(program.kept(), 8);
+    }
+  }
+}
+
+TEST(ModelKeeper, IsNotMistakenAboutAProgramThatIsKeptWaitingBetweenSaveAndReport) {
+  for (const double waits : {0.001, 0.2, 0.5, 3.0}) {
+    TimedProgram program;
+    double now = 1.0;
+    for (Epoch epoch = 1; epoch <= 8; ++epoch) {
+      program.save(epoch, now);
+      now += epoch % 3 == 0 ? 0.01 : waits;
+      program.report(epoch, now);
+      EXPECT_EQ(program.kept(), epoch);
+      now += 0.35;
+    }
+  }
+}
+
+// File systems may count time in steps: what was saved after a report can have the time of the report.
+TEST(ModelKeeper, IsNotMistakenAboutAProgramThatSavesAtTheTimeOfItsReport) {
+  TimedProgram program;
+  double now = 1.0;
+  for (Epoch epoch = 1; epoch <= 8; ++epoch) {
+    program.report(epoch, now, [&] { program.save(epoch, now); });
+    for (int look = 0; look < 8; ++look) program.settle();
+    program.kept();
+    now += 0.35;
+  }
+  EXPECT_EQ(program.kept(), 8);
+}
+
+// It validates for long after each save: by the times, every second save belongs to the report before.
+TEST(ModelKeeper, IsNotMistakenAboutAProgramThatSavesSomeEpochsAndValidatesForLong) {
+  TimedProgram program;
+  double now = 1.0;
+  for (Epoch epoch = 1; epoch <= 12; ++epoch) {
+    now += 0.02;
+    if (epoch % 2 == 0) program.save(epoch, now);
+    now += 0.25;
+    program.report(epoch, now);
+    for (int look = 0; look < 8; ++look) program.settle();
+    program.kept();
+  }
 }
 
 TEST(ModelKeeper, AProgramWithoutFilesIsNotHeldAndLeavesNone) {

@@ -23,11 +23,13 @@ constexpr int kMostNotes = 5;  // per process
 // of some milliseconds.
 constexpr double kTellingEpoch = 0.05;  // seconds
 
-// What is written in the first part of the time between two reports was written after the first of them; in the rest,
-// before the second. Programs that validate after saving leave it some time before the report.
-constexpr double kFirstPart = 0.4;
-
-constexpr int kEnoughVotes = 3;
+// An epoch is trained either between a report and the save after it, or between a save and the report after it. A
+// machine that keeps the program waiting can lengthen either time, but shorten neither: the gap that holds the training
+// is never short, the other one is short sooner or later. So the shortest ones are compared, and must differ by this
+// factor.
+constexpr double kFarShorter = 4.0;
+constexpr int kEnoughGaps = 3;
+constexpr double kFarShorterAtOnce = 9.0;  // where there are fewer
 
 constexpr const char* kOrderUnknown =
     "it could not be told yet whether the program saves before it reports the epoch, or after";
@@ -121,7 +123,7 @@ void ModelKeeper::process_begins() {
   reported_at_ = modified_at(dir_.log());  // bapi has just written to it
   reports_ = 0;
   order_ = Order::unknown;
-  votes_ = 0;
+  gaps_ = {};
   saved_before_first_report_ = false;
   writes_.follow(dir_);
   ended_ = false;
@@ -147,29 +149,37 @@ bool ModelKeeper::wants_stop(double value) {
   return improves(kept_, value, metric_);
 }
 
-// What a single report tells. A program that is starved of the processor between saving and reporting looks like one
-// that reports first.
-ModelKeeper::Order ModelKeeper::order_by_times(const Report& report, const TreeState& now, Saved saved) const {
+// What the times of a report and of the newest save tell; which of them came first where both have the same time, the
+// kernel's events do.
+void ModelKeeper::measure_gaps(const Report& report, double saved_at, Saved saved) {
   const double interval = report.written_at - reported_at_;
   const bool first = reports_ == 1;
-  if (!report.alone || now == seen_ || (interval < kTellingEpoch && !first)) return Order::unknown;
-  const double newest = now.newest_content();
+  if (!report.alone || (interval < kTellingEpoch && !first)) return;
+  const auto add_epoch = [&](double saved_before) {
+    gaps_.after_report = std::min(gaps_.after_report, saved_before - reported_at_);
+    gaps_.before_report = std::min(gaps_.before_report, report.written_at - saved_before);
+    ++gaps_.count;
+  };
   if (saved == Saved::after) {
-    // It was stopped soon after its report. One that saves first would have had to train an epoch meanwhile.
-    const bool soon = newest - report.written_at < kFirstPart * interval;
-    return soon && !first ? Order::reports_first : Order::unknown;
+    gaps_.after_report = std::min(gaps_.after_report, std::max(0.0, saved_at - report.written_at));
+    const double seen_before = seen_.newest_content();  // when the last report was looked at
+    if (!first && seen_before >= reported_at_ && seen_before <= report.written_at) add_epoch(seen_before);
+  } else if (saved_at > reported_at_ || (saved_at == reported_at_ && writes_.saved_between(report.channel))) {
+    add_epoch(saved_at);
+  } else if (!first) {
+    gaps_.epoch_without_save = true;
   }
-  if (newest - reported_at_ >= kFirstPart * interval) return Order::saves_first;
-  return first ? Order::unknown : Order::reports_first;
 }
 
-void ModelKeeper::learn(const Report& report, Order by_times) {
+void ModelKeeper::learn(const Report& report) {
+  // One that saves some epochs, and validates for long before it reports them, saves soon after the report before.
+  if (gaps_.epoch_without_save && order_ == Order::reports_first) order_ = Order::unknown;
   if (order_ != Order::unknown) return;
-  if (by_times == Order::saves_first) ++votes_;
-  if (by_times == Order::reports_first) --votes_;
-  if (writes_.surely_saves_first(report.channel) || votes_ >= kEnoughVotes) {
+  const bool enough = gaps_.count >= kEnoughGaps;
+  if (writes_.surely_saves_first(report.channel) || (enough && gaps_.training_is_before_save(kFarShorter))) {
     order_ = Order::saves_first;
-  } else if (votes_ <= -kEnoughVotes && !saved_before_first_report_) {
+  } else if (enough && gaps_.training_is_before_report(kFarShorter) && !saved_before_first_report_ &&
+             !gaps_.epoch_without_save) {
     order_ = Order::reports_first;
   }
 }
@@ -191,10 +201,11 @@ void ModelKeeper::reported(const Report& report) {
   }
   const TreeState& now = std::get<TreeState>(scanned);
   const bool wrote = now != seen_;
+  writes_.read();  // again: whatever the scan has seen
   const bool later = writes_.saved_after(report.channel) || now.newest_content() > report.written_at;
-  const Order by_times = order_by_times(report, now, later ? Saved::after : Saved::before);
+  measure_gaps(report, now.newest_content(), later ? Saved::after : Saved::before);
   if (first) saved_before_first_report_ = wrote && !later;
-  learn(report, by_times);
+  learn(report);
   seen_ = now;
   reported_at_ = report.written_at;
   if (order_ == Order::reports_first && !told_order_) {
@@ -217,7 +228,8 @@ void ModelKeeper::reported(const Report& report) {
   if (!wrote) return miss(label, kNotSaved);
   if (later) return miss(label, kSavedAgain);
   const bool of_no_other = first && began_empty_;  // a process that has never reported has no other model
-  if (order_ == Order::unknown && by_times != Order::saves_first && !of_no_other) return miss(label, kOrderUnknown);
+  const bool told = order_ == Order::saves_first || gaps_.training_is_before_save(kFarShorterAtOnce);
+  if (!told && !of_no_other) return miss(label, kOrderUnknown);
   next_ = {.label = label, .written_by = report.written_at};
   if (!job_) copy(*std::exchange(next_, std::nullopt));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,10 +74,21 @@ class ModelKeeper {
   };
   class Job;
 
+  // The shortest times between reports and saves of this process, in seconds.
+  struct Gaps {
+    double after_report = std::numeric_limits<double>::infinity();   // up to the save that follows
+    double before_report = std::numeric_limits<double>::infinity();  // from the save before
+    int count = 0;                                                   // of epochs with both
+    bool epoch_without_save = false;
+
+    bool training_is_before_save(double factor) const { return count > 0 && before_report * factor < after_report; }
+    bool training_is_before_report(double factor) const { return count > 0 && after_report * factor < before_report; }
+  };
+
   bool counts_more(double later, double earlier) const;
   enum class Saved { before, after };  // the report
-  Order order_by_times(const Report& report, const TreeState& now, Saved saved) const;
-  void learn(const Report& report, Order by_times);
+  void measure_gaps(const Report& report, double saved_at, Saved saved);
+  void learn(const Report& report);
   void copy(const Candidate& candidate);
   void finish_job();
   void look_at_rest();
@@ -93,7 +105,7 @@ class ModelKeeper {
   double reported_at_ = 0.0;      // time of the file that has the last report, or of the beginning
   int reports_ = 0;               // of this process, with the one that is looked at
   Order order_ = Order::unknown;
-  int votes_ = 0;  // for saving first, minus those for reporting first
+  Gaps gaps_;
   bool saved_before_first_report_ = false;
   WriteOrder writes_;
   bool told_order_ = false;

@@ -415,7 +415,10 @@ void ProcessEvaluator::keep_best_model(TrainingProcess& process,
                                        const TrainingProcess::Reports& read) {
   constexpr auto kSnapshot = TrainingProcess::Hold::snapshot;
   ModelKeeper& keeper = keeper_of(process.trial());
-  if (process.ending() == Ending::none && keeper.wants_stop(point.value)) process.hold(kSnapshot);
+  if (process.ending() == Ending::none && keeper.wants_stop(point.value)) {
+    process.hold(kSnapshot);
+    process.wait_until_stopped();  // what it is just writing is to be seen, or not to be written
+  }
   const TrainingProcess::Reports more = process.has_said_more() ? process.read(now()) : TrainingProcess::Reports{};
   if (more.reports.empty()) {
     keeper.reported({.epoch = point.epoch,

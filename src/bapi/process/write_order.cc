@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace bapi {
 
@@ -52,10 +53,12 @@ void WriteOrder::read() {
 
 void WriteOrder::Reports::saw(std::int64_t event) {
   last = event;
+  saved_before_last = std::exchange(saved_since, false);
   if (count == 0 || (count == 1 && !between.empty())) ++count;
 }
 
 void WriteOrder::Reports::saw_save(std::string file) {
+  saved_since = true;
   std::erase_if(file, [](char c) { return c >= '0' && c <= '9'; });
   if (count == 0) before_first.insert(file);
   if (count == 1) between.insert(file);

@@ -24,7 +24,10 @@ class WriteOrder {
   // Whether the program has written to its checkpoint since it last wrote to the channel. False if that is not known.
   bool saved_after(Channel channel) const;
 
-  // The same, and also true of a process that has not reported yet.
+  // Whether it has written to its checkpoint between the last two times that it wrote to the channel.
+  bool saved_between(Channel channel) const { return reports_of(channel).saved_before_last; }
+
+  // As saved_after, and also true of a process that has not reported yet.
   bool saved_last(Channel channel) const;
 
   // Whether the program is known to save first, however long anything takes: before its first report it has written to
@@ -39,8 +42,10 @@ class WriteOrder {
   int checkpoint_ = -1;
   // What was written to a channel, and to which files of the checkpoint around it.
   struct Reports {
-    std::int64_t last = 0;  // number of the last event
-    int count = 0;          // of those with a save in between, up to 2
+    std::int64_t last = 0;           // number of the last event
+    bool saved_since = false;        // it
+    bool saved_before_last = false;  // and after the one before
+    int count = 0;                   // of those with a save in between, up to 2
     std::set<std::string> before_first = {};
     std::set<std::string> between = {};
 
