@@ -6,6 +6,7 @@
 #include "bapi/tables/csv_table.h"
 #include "bapi/tables/lct1.h"
 #include "bapi/tables/network_surrogate.h"
+#include "bapi/tables/warm_start.h"
 #include "fuzz/targets.h"
 
 namespace bapi::fuzz {
@@ -40,6 +41,18 @@ constexpr std::string_view kSmallJson =
 }  // namespace
 
 void read_csv_table(std::string_view input) { use(parse_csv_table(input, "table.csv")); }
+
+// The curves of a study that another one starts from.
+void read_warm_start(std::string_view input) {
+  StudySpec study;
+  study.name = "small";
+  study.epochs = {.min = 1, .max = 9};
+  study.space = Space({Param{.name = "lr", .domain = RealRange{.low = 1e-4, .high = 1.0, .scale = Scale::log}},
+                       Param{.name = "units", .domain = IntRange{.low = 1, .high = 64}},
+                       Param{.name = "opt", .domain = Choice{{std::string("adam"), std::string("sgd")}}}});
+  const EarlierStudy earlier = earlier_study(parse_csv_table(input, "table.csv"), study);
+  check(earlier.trials.size() <= 100, "an earlier study tells too much");
+}
 
 void read_lct1_data(std::string_view input) { use(parse_lct1(kSmallJson, input, "table.bin")); }
 

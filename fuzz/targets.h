@@ -30,6 +30,20 @@ void read_lct1_data(std::string_view input);
 void read_lct1_json(std::string_view input);
 void read_surrogate(std::string_view input);
 void read_comparison_log(std::string_view input);
+void read_warm_start(std::string_view input);
+void read_sweep(std::string_view input);
+void read_event_row(std::string_view input);
+void read_report_file(std::string_view input);
+void read_script(std::string_view input);
+void read_snapshot(std::string_view input);
+void read_request(std::string_view input);
+void read_letter(std::string_view input);
+void read_order(std::string_view input);
+void read_delivery(std::string_view input);
+void read_database_url(std::string_view input);
+void read_http_headers(std::string_view input);
+void read_http_query(std::string_view input);
+void show_text(std::string_view input);
 
 // What an input is turned into: events, applied to a history one after the other; a controller's life.
 void replay_events(std::string_view input);
