@@ -64,6 +64,20 @@ class Account : public testing::Test {
 
 using Kind = Reading::Kind;
 
+TEST_F(Account, TimeForWhichItWasHeldIsNotThatOfTheEpoch) {
+  open(Meter::accrued);
+  ready(2.0);
+  say(1, 5.0);
+  note({.facts = account_->held_for(OverheadKind::snapshot, 0.5)});  // from 5.25 to 5.75
+  say(2, 9.0);
+  EXPECT_EQ(facts_,
+            (std::vector<Event>{overhead(OverheadKind::start_up, 1, 2.0),
+                                measured(1, 3.0),
+                                overhead(OverheadKind::snapshot, 2, 0.5),
+                                measured(2, 3.5)}));
+  EXPECT_EQ(account_->spent(), 9.0);
+}
+
 TEST_F(Account, TimeIsStartUpThenEpochsThenGrace) {
   open(Meter::accrued);
   ready(2.0);

@@ -13,7 +13,7 @@
 //   --forget N
 //   --turn T          the metric rises to epoch T and falls after it
 //   --report-first    reports an epoch, then saves it  --save-every N  --in-place  writes over its checkpoint
-//   --save-took S     sleeps within every save, in place    --validate S  sleeps between saving and reporting
+//   --save-took S     sleeps within every save              --validate S  sleeps between saving and reporting
 //   --chatty          prints a line at the beginning of every epoch
 //   --plan P          fine; diverges: --nan-at 3; ends: --epochs 4
 //   --once FILE       misbehaves only if FILE does not exist yet, and creates it
@@ -132,6 +132,7 @@ class Trainer {
       return;
     }
     std::ofstream(checkpoint() + ".new") << epoch;
+    sleep(number("--save-took", 0.0));
     std::filesystem::rename(checkpoint() + ".new", checkpoint());
   }
 

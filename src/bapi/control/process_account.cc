@@ -232,6 +232,10 @@ std::vector<Event> ProcessAccount::close(OverheadKind kind, double at) {
   return overhead(kind, last_epoch_ + 1, cost);
 }
 
+std::vector<Event> ProcessAccount::held_for(OverheadKind kind, double seconds) {
+  return close(kind, charged_until_ + seconds);
+}
+
 std::vector<Event> ProcessAccount::overhead(OverheadKind kind, Epoch epoch, Cost cost) {
   if (cost <= 0.0) return {};
   spent_ += cost;

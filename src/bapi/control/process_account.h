@@ -96,6 +96,9 @@ class ProcessAccount {
   // The process is gone, or what it did since the last charge was of this kind.
   std::vector<Event> close(OverheadKind kind, double at);
 
+  // For so many seconds since the last charge it was held: they are of this kind, the others stay what they are.
+  std::vector<Event> held_for(OverheadKind kind, double seconds);
+
   // There was no process until this instant: the wait for a machine costs nothing.
   void begin_at(double at) { charged_until_ = std::max(charged_until_, at); }
 

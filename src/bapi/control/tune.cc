@@ -17,8 +17,9 @@ constexpr double kEndSlack = 5.0;  // seconds
 // Of deciding without a look at requests and limits in between, however many slots are free.
 constexpr double kDecidingTime = 1.0;  // seconds
 
-// Between two looks at what runs while a decision is taken.
-constexpr double kGlance = 0.005;  // seconds
+// Between two looks at what runs while a decision is taken. A model is kept only if its report is seen before the
+// program saves again.
+constexpr double kGlance = 0.001;  // seconds
 
 class Loop {
  public:

@@ -31,11 +31,17 @@ constexpr double kFarShorter = 4.0;
 constexpr int kEnoughGaps = 3;
 constexpr double kFarShorterAtOnce = 9.0;  // where there are fewer
 
+// Of the time of a process that copies may take that are not of the best value of the study.
+constexpr double kShareOfCopies = 0.05;
+
+constexpr const char* kNoTime = "copying it would have taken more than a twentieth of the training time";
+
 constexpr const char* kOrderUnknown =
     "it could not be told yet whether the program saves before it reports the epoch, or after";
 
 constexpr double kLookForSave = 0.02;  // seconds, at a program that will save
 constexpr double kRest = 0.1;          // seconds without a change: it has saved
+constexpr double kLongRest = 1.0;      // the same, while a file is missing that it has always written so far
 
 double modified_at(const std::filesystem::path& file) {
   struct stat status = {};
@@ -125,6 +131,11 @@ void ModelKeeper::process_begins() {
   order_ = Order::unknown;
   gaps_ = {};
   saved_before_first_report_ = false;
+  saved_ahead_ = false;
+  left_out_.reset();
+  lost_.reset();
+  began_at_ = clock_.now();
+  stopped_ = 0.0;
   writes_.follow(dir_);
   ended_ = false;
   noted_ = 0;
@@ -143,10 +154,14 @@ bool ModelKeeper::still_without_files() {
   return writes_.saved_nothing() || std::filesystem::is_empty(dir_.checkpoint(), ignored);
 }
 
-bool ModelKeeper::wants_stop(double value) {
+bool ModelKeeper::has_time_for(BestOf best_of) const {
+  return best_of == BestOf::study || stopped_ <= kShareOfCopies * (clock_.now() - began_at_);
+}
+
+bool ModelKeeper::wants_stop(double value, BestOf best_of) {
   if (order_ == Order::reports_first || still_without_files()) return false;
   if (job_ && !job_->only_settles() && !counts_more(value, job_->label().value)) return false;
-  return improves(kept_, value, metric_);
+  return improves(kept_, value, metric_) && has_time_for(best_of);
 }
 
 // What the times of a report and of the newest save tell; which of them came first where both have the same time, the
@@ -188,9 +203,13 @@ void ModelKeeper::reported(const Report& report) {
   const SnapshotLabel label = {.epoch = report.epoch, .value = report.value};
   if (waiting_) miss(waiting_->label, "the program did not save, or was still saving, when it reported the next epoch");
   waiting_.reset();
+  if (left_out_ && (!lost_ || counts_more(left_out_->label.value, lost_->value))) lost_ = left_out_->label;
+  left_out_.reset();
   const bool first = reports_++ == 0;
   if (first) forget_checkpoint_epoch(dir_);
-  if (still_without_files()) {
+  const bool without_files = still_without_files();
+  writes_.mark_report(report.channel);
+  if (without_files) {
     reported_at_ = report.written_at;
     return;
   }
@@ -200,13 +219,14 @@ void ModelKeeper::reported(const Report& report) {
     return;
   }
   const TreeState& now = std::get<TreeState>(scanned);
-  const bool wrote = now != seen_;
+  const bool wrote = now != seen_ || saved_ahead_;
   writes_.read();  // again: whatever the scan has seen
   const bool later = writes_.saved_after(report.channel) || now.newest_content() > report.written_at;
   measure_gaps(report, now.newest_content(), later ? Saved::after : Saved::before);
   if (first) saved_before_first_report_ = wrote && !later;
   learn(report);
   seen_ = now;
+  saved_ahead_ = later;
   reported_at_ = report.written_at;
   if (order_ == Order::reports_first && !told_order_) {
     told_order_ = true;
@@ -219,18 +239,23 @@ void ModelKeeper::reported(const Report& report) {
       waiting_ = {.label = label,
                   .at_report = later ? TreeState{} : now,
                   .last_seen = now,
+                  .changed_at = clock_.now(),
                   .next_look = clock_.now() + (later ? kRest : kLookForSave)};
     }
     return;
   }
-  if (!wants_stop(report.value)) return;
-  if (now.empty()) return;
+  if (!wants_stop(report.value, BestOf::study) || now.empty()) return;
   if (!wrote) return miss(label, kNotSaved);
   if (later) return miss(label, kSavedAgain);
   const bool of_no_other = first && began_empty_;  // a process that has never reported has no other model
   const bool told = order_ == Order::saves_first || gaps_.training_is_before_save(kFarShorterAtOnce);
   if (!told && !of_no_other) return miss(label, kOrderUnknown);
-  next_ = {.label = label, .written_by = report.written_at};
+  const Candidate candidate = {.label = label, .written_by = report.written_at};
+  if (!has_time_for(report.best_of)) {
+    left_out_ = candidate;
+    return;
+  }
+  next_ = candidate;
   if (!job_) copy(*std::exchange(next_, std::nullopt));
 }
 
@@ -255,17 +280,21 @@ void ModelKeeper::copy(const Candidate& candidate) {
 void ModelKeeper::process_ended(bool in_order) {
   ended_ = true;
   if (waiting_) {
-    if (in_order) waiting_->last_seen = state_of(dir_.checkpoint());  // it has finished what it was writing
-    if (!job_) look_at_rest();
+    if (!job_) look_at_rest(in_order ? Writes::done : Writes::perhaps_more);
     if (waiting_) miss(waiting_->label, "the program ended before it had saved");
     waiting_.reset();
   }
+  if (left_out_ && improves(kept_, left_out_->label.value, metric_)) next_ = left_out_;
+  left_out_.reset();
+  const bool better = lost_ && improves(kept_, lost_->value, metric_);
+  if (better && (!next_ || counts_more(lost_->value, next_->label.value))) miss(*lost_, kNoTime);
+  if (next_ && !job_) copy(*std::exchange(next_, std::nullopt));
   look();
 }
 
 void ModelKeeper::look() {
   if (job_ && job_->done()) finish_job();
-  if (waiting_ && !job_ && clock_.now() >= waiting_->next_look) look_at_rest();
+  if (waiting_ && !job_ && clock_.now() >= waiting_->next_look) look_at_rest(Writes::perhaps_more);
   if (!job_ && ended_ && kept_ && !kept_->synced) {
     kept_->synced = true;
     try {
@@ -290,10 +319,15 @@ void ModelKeeper::finish_job() {
   next_.reset();
 }
 
-// Whether a program that reports first has saved by now, and does not write any more.
-void ModelKeeper::look_at_rest() {
+// Whether a program that reports first has saved by now, and does not write any more. One that was interrupted while it
+// writes a file that it will rename has not written all of its files.
+void ModelKeeper::look_at_rest(Writes writes) {
   TreeState now = state_of(dir_.checkpoint());
-  const bool rests = now == waiting_->last_seen;
+  if (now != waiting_->last_seen) waiting_->changed_at = clock_.now();
+  writes_.read();
+  const bool as_usual = writes_.saved_as_usual();
+  const double rest = clock_.now() - waiting_->changed_at;
+  const bool rests = writes == Writes::done || rest >= (as_usual ? kRest : kLongRest);
   if (now != waiting_->at_report && rests && !now.empty()) {
     copy({.label = waiting_->label, .written_by = kNoInstant});
     seen_ = std::move(now);

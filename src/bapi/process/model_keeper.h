@@ -31,14 +31,21 @@ class ModelKeeper {
   void process_begins();
   void process_ended(bool in_order);  // by itself, without an error
 
+  // Of which it is the best value. The model of the best value of the study is copied at any rate. While copies of
+  // others have taken more than their share of the time of a process, they are left out: epochs must be very short for
+  // that. The model of its last report is then copied when the process has ended, if it is still the trial's best.
+  enum class BestOf { study, trial };
+
   // Whether the program is to be stopped for a report of this value, at once, before `reported`.
-  bool wants_stop(double value);
+  bool wants_stop(double value, BestOf best_of);
+  void was_stopped(double seconds) { stopped_ += seconds; }
 
   struct Report {
     Epoch epoch = 0;
-    double value = 0.0;       // as it counts (smoothed), in the user's direction
-    double written_at = 0.0;  // time of the file that has it
-    bool alone = true;        // no other was read with it
+    double value = 0.0;              // as it counts (smoothed), in the user's direction
+    double written_at = 0.0;         // time of the file that has it
+    bool alone = true;               // no other was read with it
+    BestOf best_of = BestOf::study;  // if it is a best value at all
     WriteOrder::Channel channel = WriteOrder::Channel::file;
   };
   void reported(const Report& report);  // the last one that was read
@@ -70,6 +77,7 @@ class ModelKeeper {
     SnapshotLabel label;
     TreeState at_report;
     TreeState last_seen;
+    double changed_at = 0.0;
     double next_look = 0.0;
   };
   class Job;
@@ -86,12 +94,14 @@ class ModelKeeper {
   };
 
   bool counts_more(double later, double earlier) const;
+  bool has_time_for(BestOf best_of) const;
   enum class Saved { before, after };  // the report
   void measure_gaps(const Report& report, double saved_at, Saved saved);
   void learn(const Report& report);
   void copy(const Candidate& candidate);
   void finish_job();
-  void look_at_rest();
+  enum class Writes { done, perhaps_more };
+  void look_at_rest(Writes writes);
   void miss(const SnapshotLabel& label, const std::string& reason);
 
   const TrialDir dir_;
@@ -101,6 +111,7 @@ class ModelKeeper {
   std::optional<Snapshot> kept_;
   std::optional<double> missed_;  // the best value whose model was missed
   TreeState seen_;                // at the last report, or when the process began
+  bool saved_ahead_ = false;      // it was seen to save after its last report, of one that saves first the next epoch
   bool began_empty_ = true;       // the process, without a checkpoint
   double reported_at_ = 0.0;      // time of the file that has the last report, or of the beginning
   int reports_ = 0;               // of this process, with the one that is looked at
@@ -110,8 +121,12 @@ class ModelKeeper {
   WriteOrder writes_;
   bool told_order_ = false;
   std::unique_ptr<Job> job_;
-  std::optional<Candidate> next_;   // to be copied when the job is done
-  std::optional<Waiting> waiting_;  // for the program to save what it has reported
+  double began_at_ = 0.0;              // the process
+  double stopped_ = 0.0;               // seconds, for copies
+  std::optional<Candidate> left_out_;  // the model of the last report, for which there was no time
+  std::optional<SnapshotLabel> lost_;  // the best one that was left out before
+  std::optional<Candidate> next_;      // to be copied when the job is done
+  std::optional<Waiting> waiting_;     // for the program to save what it has reported
   bool ended_ = false;
   double synced_at_;  // or when it began: a trial of a few fast epochs waits for the disk at its end alone
   std::vector<std::string> notes_;

@@ -22,6 +22,7 @@
 #include "bapi/process/model_keeper.h"
 #include "bapi/process/recovery.h"
 #include "bapi/process/training_process.h"
+#include "bapi/study/direction.h"
 
 namespace bapi {
 namespace {
@@ -34,6 +35,9 @@ constexpr double kPause = 0.005;  // seconds
 
 // After a look while nothing waits for a report (`may_gather`): those of fast programs are recorded together.
 constexpr double kGatheringPause = 0.05;  // seconds
+
+// For a copy that a program is held for. Limits and other workers wait as long.
+constexpr double kWaitForCopy = 0.004;  // seconds
 
 // After the machine had no room for another program.
 constexpr double kTryAgainEvery = 1.0;  // seconds
@@ -161,7 +165,7 @@ void ProcessEvaluator::release(TrialId trial) {
   if (!process) {
     open_.erase(trial);
   } else if (process->ending() == Ending::none) {
-    process->hold(TrainingProcess::Hold::decision);  // so that it begins nothing new
+    process->hold(TrainingProcess::Hold::decision, now());  // so that it begins nothing new
     process->wait_until_stopped();
     const auto doing = is_saving(*process) ? TrainingProcess::Doing::saving : TrainingProcess::Doing::training;
     process->end(Ending::released, spec_.effective_grace(), now(), doing);
@@ -182,7 +186,7 @@ bool ProcessEvaluator::is_saving(const TrainingProcess& process) {
 // It was left to come to its report, and has. A fast one may be saving again before it is stopped.
 void ProcessEvaluator::end_between_epochs(TrainingProcess& process) {
   if (!process.may_finish_saving()) return;
-  process.hold(TrainingProcess::Hold::decision);
+  process.hold(TrainingProcess::Hold::decision, now());
   process.wait_until_stopped();
   if (is_saving(process)) {
     process.goes_on_saving(now());
@@ -311,9 +315,19 @@ std::vector<Event> ProcessEvaluator::wait(double seconds) {
 
 bool ProcessEvaluator::serve() {
   guardian_->stay_guarded();
+  if (!is_woken() && now() < next_deadline()) return !facts_.empty();
+  drain(changes_);
   fill_slots();
   pump();
   return !facts_.empty();
+}
+
+// Whether a file has grown, a program has ended or a copy is made since the last look.
+bool ProcessEvaluator::is_woken() const {
+  if (!changes_ || !models_ || !queue_.empty()) return true;
+  std::vector<pollfd> events = watched();
+  events.push_back({.fd = changes_.get(), .events = POLLIN, .revents = 0});
+  return ::poll(events.data(), events.size(), 0) != 0;
 }
 
 void ProcessEvaluator::pause() { guardian_->pause(); }
@@ -415,8 +429,11 @@ void ProcessEvaluator::keep_best_model(TrainingProcess& process,
                                        const TrainingProcess::Reports& read) {
   constexpr auto kSnapshot = TrainingProcess::Hold::snapshot;
   ModelKeeper& keeper = keeper_of(process.trial());
-  if (process.ending() == Ending::none && keeper.wants_stop(point.value)) {
-    process.hold(kSnapshot);
+  const bool stands = process.held(TrainingProcess::Hold::decision) || process.ending() != Ending::none;
+  const auto best_of =
+      is_best_of_study(point.value) || stands ? ModelKeeper::BestOf::study : ModelKeeper::BestOf::trial;
+  if (process.ending() == Ending::none && keeper.wants_stop(point.value, best_of)) {
+    process.hold(kSnapshot, now());
     process.wait_until_stopped();  // what it is just writing is to be seen, or not to be written
   }
   const TrainingProcess::Reports more = process.has_said_more() ? process.read(now()) : TrainingProcess::Reports{};
@@ -425,17 +442,54 @@ void ProcessEvaluator::keep_best_model(TrainingProcess& process,
                      .value = point.value,
                      .written_at = read.written_at,
                      .alone = read.reports.size() == 1,
+                     .best_of = best_of,
                      .channel = read.to_file ? WriteOrder::Channel::file : WriteOrder::Channel::output});
   } else {
     take_reports(process, more);
   }
-  if (process.held(kSnapshot) && !keeper.needs_stopped_program()) process.go_on(kSnapshot, now());
+  if (!process.held(kSnapshot)) return;
+  wait_for_copy(keeper);
+  if (!keeper.needs_stopped_program()) go_on_after_copy(process);
 }
 
-// A program whose model was copied goes on; what that took is charged.
-void ProcessEvaluator::look_after_models() {
+// As far as this controller has seen.
+bool ProcessEvaluator::is_best_of_study(double value) {
+  const double here = oriented(value, spec_.metric.goal);
+  if (!std::isfinite(here) || here <= best_) return false;
+  best_ = here;
+  return true;
+}
+
+// Most checkpoints are copied sooner than the report can be recorded, for which the program need not stand still.
+void ProcessEvaluator::wait_for_copy(ModelKeeper& keeper) {
+  const double until = clock_.now() + kWaitForCopy;
+  while (models_ && keeper.needs_stopped_program() && clock_.now() < until) {
+    pollfd event = {.fd = models_.get(), .events = POLLIN, .revents = 0};
+    ::poll(&event, 1, static_cast<int>(std::ceil(1e3 * (until - clock_.now()))));
+    forget_copies_made();
+    keeper.look();
+  }
+}
+
+// What the copy took is charged; what the program did between its report and the stop is training.
+void ProcessEvaluator::go_on_after_copy(TrainingProcess& process) {
+  constexpr auto kSnapshot = TrainingProcess::Hold::snapshot;
+  const double until = process.gone_at().value_or(now());
+  const double seconds = std::max(0.0, until - process.held_since(kSnapshot));
+  keeper_of(process.trial()).was_stopped(seconds);
+  const std::vector<Event> charged = process.account().held_for(OverheadKind::snapshot, seconds);
+  facts_.insert(facts_.end(), charged.begin(), charged.end());
+  process.go_on(kSnapshot, now());
+}
+
+void ProcessEvaluator::forget_copies_made() {
   std::uint64_t ignored = 0;
   [[maybe_unused]] const ssize_t none = ::read(models_.get(), &ignored, sizeof ignored);
+}
+
+// A program whose model was copied goes on.
+void ProcessEvaluator::look_after_models() {
+  forget_copies_made();
   for (const auto& [trial, keeper] : keepers_) {
     keeper->look();
     TrainingProcess* process = process_of(trial);
@@ -447,9 +501,7 @@ void ProcessEvaluator::look_after_models() {
       }
     }
     if (!process || !process->held(TrainingProcess::Hold::snapshot) || keeper->needs_stopped_program()) continue;
-    for (const Event& fact : process->account().close(OverheadKind::snapshot, process->gone_at().value_or(now())))
-      facts_.push_back(fact);
-    process->go_on(TrainingProcess::Hold::snapshot, now());
+    go_on_after_copy(*process);
   }
   std::erase_if(keepers_, [&](const auto& kept) { return !process_of(kept.first) && !kept.second->busy(); });
 }
@@ -480,7 +532,7 @@ void ProcessEvaluator::close_segment_if_done(TrialId trial, Epoch last) {
   facts_.emplace_back(SegmentDone{.trial = trial});
   TrainingProcess* process = process_of(trial);
   const bool hold = options_.at_segment_end != ProcessEvaluatorOptions::AtSegmentEnd::train_on;
-  if (hold && process && process->ending() == Ending::none) process->hold(TrainingProcess::Hold::decision);
+  if (hold && process && process->ending() == Ending::none) process->hold(TrainingProcess::Hold::decision, now());
 }
 
 // A process that has come as far as it was told has done its duty: what goes wrong later is for its successor to
@@ -671,13 +723,19 @@ bool ProcessEvaluator::may_gather() {
   });
 }
 
-// Wakes up when a program ends, or, after the pause, when a file has grown.
-void ProcessEvaluator::sleep_until(double instant) {
+// What becomes readable when a program ends or a copy is made.
+std::vector<pollfd> ProcessEvaluator::watched() const {
   std::vector<pollfd> events;
   for (const auto& process : processes_) {
     if (process->descriptor() >= 0) events.push_back({.fd = process->descriptor(), .events = POLLIN, .revents = 0});
   }
   if (models_) events.push_back({.fd = models_.get(), .events = POLLIN, .revents = 0});
+  return events;
+}
+
+// Wakes up when a program ends, or, after the pause, when a file has grown.
+void ProcessEvaluator::sleep_until(double instant) {
+  std::vector<pollfd> events = watched();
   const auto sleep = [&](double seconds) {
     return ::poll(events.data(), events.size(), static_cast<int>(std::ceil(1e3 * std::clamp(seconds, 0.0, 3600.0)))) >
            0;

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <poll.h>
+
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -100,6 +103,10 @@ class ProcessEvaluator : public Evaluator {
   void end_between_epochs(TrainingProcess& process);
   ModelKeeper& keeper_of(TrialId trial);
   void keep_best_model(TrainingProcess& process, const Measurement& point, const TrainingProcess::Reports& read);
+  bool is_best_of_study(double value);
+  void wait_for_copy(ModelKeeper& keeper);
+  void go_on_after_copy(TrainingProcess& process);
+  void forget_copies_made();
   void look_after_models();
   void conclude(TrainingProcess& process, const Exit& exit);
   bool had_nothing_to_train(const Segment& segment, Epoch last) const;
@@ -115,6 +122,8 @@ class ProcessEvaluator : public Evaluator {
   double next_deadline() const;
   bool ends_segment_soon(const TrainingProcess& process) const;
   bool may_gather();
+  std::vector<pollfd> watched() const;
+  bool is_woken() const;
   void sleep_until(double instant);
 
   const StudySpec spec_;
@@ -130,10 +139,11 @@ class ProcessEvaluator : public Evaluator {
   std::map<TrialId, std::vector<double>> recent_;            // reports of trials, as many as smoothing needs
   std::map<TrialId, std::unique_ptr<ModelKeeper>> keepers_;  // of trials that had a process
   std::vector<std::unique_ptr<TrainingProcess>> processes_;
-  std::deque<TrialId> queue_;                    // wait for a slot
-  std::set<TrialId> restored_;                   // continue from a snapshot, and have reported nothing since
-  std::vector<Event> facts_;                     // not handed out yet
-  std::vector<std::filesystem::path> obsolete_;  // process files to remove once the facts are recorded
+  std::deque<TrialId> queue_;                               // wait for a slot
+  std::set<TrialId> restored_;                              // continue from a snapshot, and have reported nothing since
+  std::vector<Event> facts_;                                // not handed out yet
+  std::vector<std::filesystem::path> obsolete_;             // process files to remove once the facts are recorded
+  double best_ = -std::numeric_limits<double>::infinity();  // that was reported; more is better
   bool more_to_read_ = false;
   bool heard_reports_ = false;   // at the last look
   bool woken_by_files_ = false;  // to it

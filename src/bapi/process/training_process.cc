@@ -245,11 +245,11 @@ void TrainingProcess::run_on(double now) {
   remind_at_ = now + kRemindAfter;
 }
 
-void TrainingProcess::hold(Hold why) {
+void TrainingProcess::hold(Hold why, double now) {
   remind_at_.reset();
   if (!exit_ && held_.empty()) guardian_.hold(ward_);
   stopped_ = true;
-  held_.insert(why);
+  held_.emplace(why, now);
 }
 
 void TrainingProcess::wait_until_stopped() const {

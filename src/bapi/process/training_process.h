@@ -1,9 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -103,9 +103,10 @@ class TrainingProcess {
     decision,  // it is decided whether the trial is trained on
     snapshot,  // its checkpoint is being copied
   };
-  void hold(Hold why);
+  void hold(Hold why, double now);
   void go_on(Hold why, double now);
   bool held(Hold why) const { return held_.contains(why); }
+  double held_since(Hold why) const { return held_.at(why); }
   void wait_until_stopped() const;  // of one that is held: a signal takes effect in its own time
 
   // SIGTERM to all of it; `keep_limits` sees to the rest. While its checkpoint is being copied, the first half of the
@@ -169,7 +170,7 @@ class TrainingProcess {
   Ending ending_ = Ending::none;
   bool killed_ = false;
   bool reports_ignored_ = false;
-  std::set<Hold> held_;
+  std::map<Hold, double> held_;         // with the instant
   bool stopped_ = false;                // by SIGSTOP, for one of the reasons in `held_`
   std::optional<double> remind_at_;     // to send SIGCONT once more
   int reminders_ = 0;                   // still to be sent

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 
@@ -35,6 +36,13 @@ class WriteOrder {
   // as surely that it reports first: one that saves every second epoch before its report looks the same.
   bool surely_saves_first(Channel channel) const;
 
+  // The last event of the channel was a report.
+  void mark_report(Channel channel);
+
+  // Whether it has written, since the last report, to every file that it wrote to between two reports before.
+  // True if that is not known.
+  bool saved_as_usual() const;
+
  private:
   FileDescriptor events_;
   int report_ = -1;
@@ -50,9 +58,16 @@ class WriteOrder {
     std::set<std::string> between = {};
 
     void saw(std::int64_t event);
-    void saw_save(std::string file);
+    void saw_save(const std::string& file);
   };
   const Reports& reports_of(Channel channel) const { return channel == Channel::file ? file_ : printed_; }
+
+  struct Written {
+    std::int64_t first = 0;  // numbers of events
+    std::int64_t last = 0;
+  };
+  std::map<std::string, Written> written_;  // files of the checkpoint, since the last report but one
+  std::set<std::string> usual_;             // between two reports, the last time that it saved
 
   std::int64_t count_ = 0;   // events so far
   std::int64_t saved_ = 0;   // number of the last one of the checkpoint

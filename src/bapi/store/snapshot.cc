@@ -121,7 +121,6 @@ void remove_superseded(const TrialDir& dir) {
     const bool snapshot = epoch_of_name(entry.path().filename().string()).has_value();
     if (snapshot && std::find(kept.begin(), kept.end(), entry.path()) == kept.end()) superseded.push_back(entry.path());
   }
-  if (!complete.empty()) fs::remove(dir.best() / kMissed, failed);
   for (const fs::path& path : superseded) remove_tree(path);
 }
 

@@ -73,7 +73,7 @@ SnapshotResult take_snapshot(const SnapshotRequest& request);
 // Writes the newest snapshot to the disk and removes the others.
 void settle_snapshots(const TrialDir& dir);
 
-// Why the model of an epoch was not kept, for those who look for it later; forgotten with the next snapshot.
+// Why the model of an epoch was not kept, for those who look for it later; the last one that was noted.
 struct MissedSnapshot {
   Epoch epoch = 0;
   std::string reason = {};
