@@ -1,10 +1,22 @@
 # bapi_assets(target module): the files of src/bapi/<module>/assets become part of the library; `<module>_asset(name)` of
-# <module>/assets.h gives their contents. A file that changes is embedded anew.
+# <module>/assets.h gives their contents. A file that changes is embedded anew. "app.min.js" is app.js with what it imports
+# in one piece without names and spaces, if Debian's esbuild is installed, and else empty.
+find_program(BAPI_ESBUILD esbuild)
+
 function(bapi_assets target module)
-  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${module}/assets/*)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${module}/assets)
+  file(GLOB files CONFIGURE_DEPENDS ${folder}/*)
+  set(bundle ${CMAKE_CURRENT_BINARY_DIR}/${module}/app.min.js)
+  file(WRITE ${bundle} "")
+  if(BAPI_ESBUILD AND EXISTS ${folder}/app.js)
+    execute_process(COMMAND ${BAPI_ESBUILD} ${folder}/app.js --bundle --minify --charset=utf8 --log-level=error
+                            --outfile=${bundle} --allow-overwrite COMMAND_ERROR_IS_FATAL ANY)
+  endif()
   set(entries "")
-  foreach(file ${files})
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  foreach(file ${files} ${bundle})
+    if(NOT file STREQUAL bundle)
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    endif()
     get_filename_component(name ${file} NAME)
     file(READ ${file} text)
     string(APPEND entries "    {\"${name}\", R\"asset(${text})asset\"},\n")

@@ -259,12 +259,12 @@ StudyView StudyHandle::view() {
   const Turn turn = take_turn();
   const Controller now = controller();  // first: one that ends in between has then written all of its events
   History seen = history();
-  return {.dir = place_ ? files_of(*place_, *store_) : dir_.value_or(StudyDir(".")),
-          .events = events_,
-          .history = std::move(seen),
-          .controller = now,
-          .damage = damage_,
-          .database = place_ && place_->in_database() ? place_->shown() : ""};
+  return {{.dir = place_ ? files_of(*place_, *store_) : dir_.value_or(StudyDir(".")),
+           .history = std::move(seen),
+           .controller = now,
+           .damage = damage_,
+           .database = place_ && place_->in_database() ? place_->shown() : ""},
+          events_};
 }
 
 void StudyHandle::close() {

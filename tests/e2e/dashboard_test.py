@@ -103,6 +103,118 @@ class Rules(Dashboard):
                 pass
         self.assertEqual(self.ask("/api/v1/studies")[0], 200)
 
+    def test_who_sends_a_byte_now_and_then_is_hung_up_on_too(self):
+        self.serve()
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
+            connection.sendall(b"GET /api/v1/studies HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
+            connection.settimeout(0.5)
+            end = time.monotonic() + PATIENCE
+            while time.monotonic() < end:
+                try:
+                    connection.sendall(b"x")
+                    if not connection.recv(65536):
+                        break
+                except TimeoutError:
+                    continue
+                except OSError:
+                    break
+            else:
+                self.fail("the server still waits for the end of the header")
+
+    def test_who_does_not_read_stops_nobody(self):
+        self.serve()
+        idle = []
+        try:
+            for _ in range(40):  # more than there are threads
+                connection = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+                connection.sendall(b"GET /app.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                idle.append(connection)
+            self.assertEqual(self.ask("/api/v1/studies")[0], 200)
+        finally:
+            for connection in idle:
+                connection.close()
+
+    def test_the_seventeenth_stream_is_told_to_ask_instead(self):
+        self.serve()
+        streams = []
+        try:
+            for _ in range(16):
+                connection = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+                connection.sendall((f"GET /api/v1/stream?at=mlp:0 HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                                    f"Authorization: Bearer {self.token}\r\n\r\n").encode())
+                self.assertIn(b"200", connection.recv(200))
+                streams.append(connection)
+            status, _, content = self.ask("/api/v1/stream?at=mlp:0")
+            self.assertEqual(status, 503)
+            self.assertIn("every two seconds", json.loads(content)["error"]["hint"])
+            self.assertEqual(self.ask("/api/v1/studies")[0], 200)  # everything else is answered
+        finally:
+            for connection in streams:
+                connection.close()
+        deadline = time.monotonic() + PATIENCE
+        while True:  # places are given back once the server has noticed
+            with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
+                connection.sendall((f"GET /api/v1/stream?at=mlp:0 HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                                    f"Authorization: Bearer {self.token}\r\n\r\n").encode())
+                if b" 200 " in connection.recv(200):
+                    break
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.2)
+
+    def test_asking_for_a_thousand_parts_brings_the_whole_once(self):
+        self.serve()
+        whole = self.ask("/app.js")[2]
+        status, _, content = self.ask("/app.js", headers={"Range": "bytes=" + ",".join(["0-"] * 1000)})
+        self.assertEqual((status, len(content)), (200, len(whole)))
+
+    def test_head_tells_what_get_would_and_sends_no_body(self):
+        self.serve()
+        for path in ("/", "/app.js", "/api/v1/studies", "/api/v1/studies/mlp/curves", "/api/v1/stream?at=mlp:0"):
+            status, headers, content = self.ask(path, "HEAD")
+            self.assertEqual((status, content), (200, b""), path)
+            self.assertIn("content-security-policy", headers)
+        self.assertEqual(self.ask("/api/v1/studies", "HEAD", token=False)[0], 401)
+        self.assertEqual(self.ask("/api/v1/studies", "HEAD", host="evil.example")[0], 421)
+
+    def test_a_question_that_is_too_long_is_refused(self):
+        self.serve()
+        self.assertEqual(self.ask("/api/v1/studies/mlp/trials?q=" + "x" * 9000)[0], 414)
+        many = "&".join(f"at=s{i}:0" for i in range(1001))
+        self.assertGreaterEqual(self.ask("/api/v1/stream?" + many)[0], 400)
+        status, _, content = self.ask("/api/v1/studies/mlp/trials?q=" + "x" * 7000)
+        self.assertEqual((status, json.loads(content)["total"]), (200, 0))
+        self.assertEqual(self.ask("/api/v1/studies")[0], 200)
+
+    def test_only_files_of_the_checkpoint_itself_are_listed(self):
+        self.serve()
+        folder = self.path("mlp.bapi", "trials", "0000", "checkpoint")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "a <b>.bin"), "w") as file:
+            file.write("12345")
+        os.symlink("/etc/passwd", os.path.join(folder, "link"))
+        os.makedirs(os.path.join(folder, "folder"))
+        listed = {file["name"]: file["bytes"] for file in self.get("studies/mlp/trials/0")["files"]}
+        self.assertEqual(listed["a <b>.bin"], 5)
+        self.assertFalse({"link", "folder"} & set(listed))
+        for path in ("checkpoint", "checkpoint/a%20%3Cb%3E.bin", "log/../checkpoint"):
+            self.assertEqual(self.ask("/api/v1/studies/mlp/trials/0/" + path)[0], 404, path)
+        os.rename(folder, folder + ".moved")
+        os.symlink("/etc", folder)
+        self.assertEqual(self.get("studies/mlp/trials/0")["files"], [])
+
+    def test_a_log_of_any_size_and_contents_is_cut_and_made_text(self):
+        self.serve()
+        log = self.path("mlp.bapi", "trials", "0000", "log")
+        with open(log, "wb") as file:
+            file.write(b"x" * 10_000_000 + b"\xff\xfe\x00<script>alert(1)</script>\x1b[31m")
+        record = self.get("studies/mlp/trials/0/log")
+        self.assertEqual((record["to"], record["to"] - record["from"]), (record["size"], 64 * 1024))
+        self.assertIn("<script>", record["text"])
+        self.assertLess(len(record["text"].encode()), 70_000)
+        self.assertEqual(self.ask("/api/v1/studies/mlp/trials/0/log?bytes=10000000")[0], 400)
+        earlier = self.get(f"studies/mlp/trials/0/log?before={record['from']}&bytes=10")
+        self.assertEqual((earlier["text"], earlier["to"]), ("x" * 10, record["from"]))
+
     def test_data_need_the_token_of_this_start(self):
         first = self.serve()
         for path in ("studies", "studies/mlp", "stream?at=mlp:0", "studies/mlp/trials/0/log"):

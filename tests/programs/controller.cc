@@ -28,7 +28,8 @@ class MortalStore : public Store {
   MortalStore(Store& store, long before, long after) : store_(store), before_(before), after_(after) {}
 
   const StudySpec& spec() const override { return store_.spec(); }
-  EventLog read(EventSeq after) const override { return store_.read(after); }
+  using Store::read;
+  EventLog read(EventSeq after, EventSeq most) const override { return store_.read(after, most); }
 
   bool append(EventSeq last, std::span<const Event> facts, double at, Durability durability) override {
     ++writes_;

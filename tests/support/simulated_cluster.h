@@ -512,7 +512,8 @@ class SimulatedCluster {
     LogLine(SimulatedCluster& world, Line& line, MemoryLead& lead)
         : world_(world), line_(line), log_(world.store_, lead) {}
     const StudySpec& spec() const override { return log_.spec(); }
-    EventLog read(EventSeq after) const override { return log_.read(after); }
+    using Store::read;
+    EventLog read(EventSeq after, EventSeq most) const override { return log_.read(after, most); }
     bool append(EventSeq last, std::span<const Event> facts, double at, Durability durability) override {
       return patiently(std::ssize(facts) + last, [&] { return log_.append(last, facts, at, durability); });
     }

@@ -10,6 +10,8 @@ import {chromium} from 'playwright-core';
 const here = dirname(fileURLToPath(import.meta.url));
 export const BAPI = resolve(process.env.BAPI || join(here, '../../build/release/bapi'));
 const TRAINER = join(here, 'trainer.py');
+// How long a fact may take to become true: none of the tests measures time, and the machine may be busy.
+export const PATIENCE = 120000;
 
 export class Place {
   constructor() {
@@ -89,22 +91,24 @@ export function browser() {
 // A page that remembers everything that went wrong on it.
 export async function open(chrome, address, options = {}) {
   const context = await chrome.newContext({viewport: {width: options.width || 1280, height: options.height || 900}, colorScheme: options.scheme || 'light', offline: !!options.offline});
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   page.wrong = [];
   page.on('pageerror', (error) => page.wrong.push(String(error)));
   page.on('console', (message) => { if (message.type() === 'error' && !/net::ERR|Failed to load resource/.test(message.text())) page.wrong.push(message.text()); });
   // The library's own way to wait evaluates text, which the page's policy forbids.
-  page.waitForFunction = (condition, argument, {timeout = 30000} = {}) => until(() => page.evaluate(condition, argument).catch(() => false), String(condition).slice(0, 200), timeout / 1000);
+  page.waitForFunction = (condition, argument, {timeout = PATIENCE} = {}) => until(() => page.evaluate(condition, argument).catch(() => false), String(condition).slice(0, 200), timeout / 1000);
   await page.goto(address);
   return page;
 }
 
 export const go = async (page, server, route) => {
   await page.goto(server.base + '#' + route);
-  await page.waitForFunction(() => document.querySelector('main h1') && !document.querySelector('main > p.wait'));
+  // The page says itself which route it shows, and when nothing of it is missing.
+  await page.waitForFunction((path) => { const main = document.querySelector('main'); return main && main.dataset.path === path && !main.hasAttribute('aria-busy'); }, route.split('?')[0]);
 };
 
-export async function until(condition, what, seconds = 30) {
+export async function until(condition, what, seconds = PATIENCE / 1000) {
   const end = Date.now() + 1000 * seconds;
   for (let found; ;) {
     if ((found = await condition())) return found;

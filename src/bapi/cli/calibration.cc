@@ -3,6 +3,7 @@
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
+#include "bapi/policy/calibration.h"
 #include "bapi/studies/records.h"
 
 namespace bapi {
@@ -11,7 +12,7 @@ namespace {
 int show_calibration(const ListingArguments& arguments) {
   const Format format = arguments.parsed_format();
   const StudyView study = study_to_show(arguments.study);
-  Table table = calibration_table(study);
+  Table table = calibration_table(calibration(study.history, study.events));
   table.head("within_50", "within 50 %").head("within_80", "within 80 %").head("within_95", "within 95 %");
   print(render(table, format));
   if (table.rows().front()[1] == 0)

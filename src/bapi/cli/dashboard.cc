@@ -15,6 +15,7 @@
 #include "bapi/cli/interrupt.h"
 #include "bapi/cli/listing.h"
 #include "bapi/dashboard/api.h"
+#include "bapi/dashboard/heap.h"
 
 namespace bapi {
 
@@ -78,6 +79,7 @@ std::string address_of(const DashboardArguments& arguments, const GuardRules& ru
 }
 
 int serve(const DashboardArguments& arguments) {
+  share_heaps();
   const int wanted = arguments.port.value_or(kDefaultPort);
   require(wanted >= 0 && wanted <= 65535, fmt::format("--port {}: expected 0 to 65535", wanted));
   const SystemClock clock;

@@ -7,9 +7,94 @@
 #ifdef BAPI_HAS_HTTPLIB
 
 #include <httplib.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
 
 namespace bapi {
 namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kPatience{5000};
+
+// A connection whose whole request must have come in time: the library's own waits as long again for every byte, so
+// that who sends one now and then would keep a thread for ever. Each piece of an answer must be taken in time too; a
+// stream of events has no end.
+class TimedConnection : public httplib::Stream {
+ public:
+  explicit TimedConnection(int socket) : socket_(socket) {}
+
+  bool is_readable() const override { return begin_ < end_ || wait_for(POLLIN, left()); }
+  bool is_writable() const override { return wait_for(POLLOUT, kPatience) && is_somebody_there(); }
+
+  ssize_t read(char* to, std::size_t size) override {
+    if (begin_ == end_) {
+      if (!wait_for(POLLIN, left())) return -1;
+      const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), 0);
+      if (got <= 0) return got;
+      begin_ = 0;
+      end_ = static_cast<std::size_t>(got);
+    }
+    const std::size_t count = std::min(size, end_ - begin_);
+    std::copy_n(buffer_.data() + begin_, count, to);
+    begin_ += count;
+    return static_cast<ssize_t>(count);
+  }
+
+  ssize_t write(const char* from, std::size_t size) override {
+    return wait_for(POLLOUT, kPatience) ? ::send(socket_, from, size, MSG_NOSIGNAL) : -1;
+  }
+
+  // Nobody asks who it is: a token says who may.
+  void get_remote_ip_and_port(std::string&, int&) const override {}
+  void get_local_ip_and_port(std::string&, int&) const override {}
+  socket_t socket() const override { return socket_; }
+
+ private:
+  milliseconds left() const {
+    return std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(deadline_ - steady_clock::now()));
+  }
+
+  bool wait_for(short what, milliseconds limit) const {
+    if (limit.count() == 0) return false;
+    pollfd file{.fd = socket_, .events = what, .revents = 0};
+    return ::poll(&file, 1, static_cast<int>(limit.count())) > 0;
+  }
+
+  bool is_somebody_there() const {
+    char byte = 0;
+    return ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
+  }
+
+  const int socket_;
+  const steady_clock::time_point deadline_ = steady_clock::now() + kPatience;
+  std::array<char, 4096> buffer_{};
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
+// One request per connection: the library keeps a thread for each open one, and what follows a refused body is no
+// further request.
+class OneRequestServer : public httplib::Server {
+ private:
+  bool process_and_close_socket(socket_t socket) override {
+    TimedConnection connection(socket);
+    bool closed = false;
+    const auto whole = [](httplib::Request& request) {
+      request.ranges.clear();
+    };  // a thousand ranges are a large answer
+    const bool done = process_request(connection, true, closed, whole);
+    ::shutdown(socket, SHUT_RDWR);
+    ::close(socket);
+    return done;
+  }
+};
 
 std::string in_lower_case(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -19,7 +104,7 @@ std::string in_lower_case(std::string text) {
 HttpRequest request_of(const httplib::Request& request) {
   HttpRequest out{.method = request.method, .path = request.path, .body = request.body};
   for (const auto& [name, value] : request.headers) {
-    // These three are the library's own notes.
+    // These are the library's own notes.
     if (name == "REMOTE_ADDR" || name == "REMOTE_PORT" || name == "LOCAL_ADDR" || name == "LOCAL_PORT") continue;
     out.headers.emplace_back(in_lower_case(name), value);
   }
@@ -45,16 +130,12 @@ void write_answer(HttpAnswer answer, httplib::Response& response) {
 }  // namespace
 
 struct HttpServer::Impl {
-  httplib::Server server;
+  OneRequestServer server;
 };
 
 HttpServer::HttpServer(Guard guard, Handler handler, int threads) : impl_(std::make_unique<Impl>()) {
   httplib::Server& server = impl_->server;
   server.new_task_queue = [threads] { return new httplib::ThreadPool(static_cast<std::size_t>(threads)); };
-  // The library keeps a thread for each open connection; and what follows a refused body is no further request.
-  server.set_keep_alive_max_count(1);
-  server.set_read_timeout(5);
-  server.set_write_timeout(5);
   server.set_tcp_nodelay(true);
   server.set_payload_max_length(64 * 1024);
   // The library's own options would let a second program take the same port.

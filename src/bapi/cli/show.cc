@@ -157,7 +157,7 @@ int show(const ShowArguments& arguments) {
       print(for_people(study, trial, events));
       break;
     case Format::json:
-      print(render(trial_record(study, trial), Format::json));
+      print(render(trial_record(study, trial, events), Format::json));
       break;
     case Format::csv:
       print(render(curve_table(study.history, trial.id), Format::csv));

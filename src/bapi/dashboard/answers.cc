@@ -1,5 +1,6 @@
 #include "bapi/dashboard/answers.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <memory>
 
 #include "bapi/base/error.h"
 #include "bapi/base/file.h"
@@ -54,32 +56,6 @@ std::int64_t integer_in(
 
 // ---- Parts of records
 
-// Few of many: the first and last, the least and greatest of each bucket, in order.
-std::vector<std::size_t> thinned(const std::vector<double>& values, std::size_t most) {
-  std::vector<std::size_t> kept;
-  const std::size_t count = values.size();
-  if (count <= most) {
-    for (std::size_t i = 0; i < count; ++i) kept.push_back(i);
-    return kept;
-  }
-  const std::size_t buckets = std::max<std::size_t>(1, most / 4);
-  for (std::size_t b = 0; b < buckets; ++b) {
-    const std::size_t begin = b * count / buckets;
-    const std::size_t end = (b + 1) * count / buckets;
-    if (begin == end) continue;
-    const auto from = values.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto to = values.begin() + static_cast<std::ptrdiff_t>(end);
-    std::vector<std::size_t> four = {begin,
-                                     static_cast<std::size_t>(std::min_element(from, to) - values.begin()),
-                                     static_cast<std::size_t>(std::max_element(from, to) - values.begin()),
-                                     end - 1};
-    std::sort(four.begin(), four.end());
-    four.erase(std::unique(four.begin(), four.end()), four.end());
-    kept.insert(kept.end(), four.begin(), four.end());
-  }
-  return kept;
-}
-
 Cell spark_of(std::vector<double> values) {
   std::vector<Cell> cells;
   if (values.size() > kSparkPoints) {
@@ -97,7 +73,7 @@ Cell spark_of(const History& history, const Trial& trial) {
   return spark_of(std::move(values));
 }
 
-double last_change(const StudyView& study) { return study.events.empty() ? 0.0 : study.events.back().at; }
+double last_change(const ShownStudy& study) { return study.log.empty() ? 0.0 : study.log.changed(); }
 
 Cell spending_cell(const Spending& sums) {
   Fields fields;
@@ -107,23 +83,10 @@ Cell spending_cell(const Spending& sums) {
   return fields;
 }
 
-// When something of each running trial was last written down.
-std::map<TrialId, double> last_seen(const StudyView& study) {
-  std::map<TrialId, double> seen;
-  std::size_t missing = static_cast<std::size_t>(study.history.open_segments());
-  for (auto stored = study.events.rbegin(); stored != study.events.rend() && missing > 0; ++stored) {
-    const std::optional<TrialId> trial = trial_of(stored->event);
-    if (!trial || !study.history.trial(*trial).segment || seen.contains(*trial)) continue;
-    seen[*trial] = stored->at;
-    --missing;
-  }
-  return seen;
-}
-
-Cell running_cell(const StudyView& study) {
+Cell running_cell(const ShownStudy& study) {
   std::vector<Cell> list;
   if (study.controller == Controller::absent) return list;
-  for (const auto& [id, since] : last_seen(study)) {
+  for (const TrialId id : study.history.open_trials()) {
     const Trial& trial = study.history.trial(id);
     if (trial.state != TrialState::running) continue;
     const bool reported = !trial.curve.empty();
@@ -133,7 +96,7 @@ Cell running_cell(const StudyView& study) {
                {"until", trial.segment->until},
                {"best", reported ? Cell(study.history.in_user_units(trial.curve.best())) : Cell()},
                {"last", reported ? Cell(study.history.in_user_units(trial.curve.points().back().value)) : Cell()},
-               {"since", since},
+               {"since", study.log.last_seen(id)},
                {"spark", spark_of(study.history, trial)},
                {"config", fields_of(trial.config, study.spec().space)}});
   }
@@ -141,23 +104,25 @@ Cell running_cell(const StudyView& study) {
 }
 
 // What is spent per second: known where time is the cost, else as it was since the first event.
-double spending_rate(const StudyView& study, double now) {
+double spending_rate(const ShownStudy& study, double now) {
   const BudgetSpec& budget = study.spec().budget;
   int running = 0;
-  for (const Trial& trial : study.history.trials()) running += trial.state == TrialState::running ? 1 : 0;
+  for (const TrialId id : study.history.open_trials()) {
+    running += study.history.trial(id).state == TrialState::running ? 1 : 0;
+  }
   if (budget.meter == Meter::accrued) return budget.of_seconds(1.0) * running;
-  if (study.events.empty() || running == 0) return 0.0;
-  const double elapsed = now - study.events.front().at;
+  if (study.log.empty() || running == 0) return 0.0;
+  const double elapsed = now - study.log.began();
   return elapsed > 0.0 ? study.history.budget().spent() / elapsed : 0.0;
 }
 
-Cell deadline_of(const StudyView& study) {
-  const std::optional<double> began = first_decision_at(study.events);
+Cell deadline_of(const ShownStudy& study) {
+  const std::optional<double> began = study.log.first_decision_at();
   if (!study.spec().deadline || !began) return {};
   return *began + *study.spec().deadline;
 }
 
-Cell expected_end(const StudyView& study, double now) {
+Cell expected_end(const ShownStudy& study, double now) {
   if (study.controller == Controller::absent || study.history.finished()) return {};
   const double rate = spending_rate(study, now);
   const Budget budget = study.history.budget();
@@ -192,11 +157,11 @@ struct FoundDecisions {
   std::int64_t total = 0;
 };
 
-FoundDecisions find_decisions(const StudyView& study, const DecisionFilter& filter) {
+FoundDecisions find_decisions(const ShownStudy& study, const DecisionFilter& filter) {
   FoundDecisions found;
   DecisionFilter all = filter;
   all.before = std::numeric_limits<EventSeq>::max();
-  for (auto stored = study.events.rbegin(); stored != study.events.rend(); ++stored) {
+  for (auto stored = study.log.told().rbegin(); stored != study.log.told().rend(); ++stored) {
     if (!is_told(*stored, all)) continue;
     ++found.total;
     if (stored->seq < filter.before && found.events.size() < filter.limit) found.events.push_back(*stored);
@@ -215,10 +180,15 @@ Cell outcome_cell(const ForecastOutcome& outcome) {
 }
 
 // Newest first.
-Cell told(const StudyView& study, const std::vector<StoredEvent>& decisions) {
+Cell told(const ShownStudy& study, const std::vector<StoredEvent>& decisions) {
   const Cell rows = list_of(explanation_table(decisions, study.spec(), std::nullopt));
   std::map<EventSeq, Cell> came;
-  for (const ForecastOutcome& outcome : forecast_outcomes(study.history, study.events)) {
+  for (const StoredEvent& decision : decisions) came[decision.seq] = Cell();
+  std::vector<TrainingDecision> trainings;
+  std::ranges::copy_if(study.log.trainings(), std::back_inserter(trainings), [&](const TrainingDecision& training) {
+    return came.contains(training.seq);
+  });
+  for (const ForecastOutcome& outcome : forecast_outcomes(study.history, trainings)) {
     came[outcome.seq] = outcome_cell(outcome);
   }
   std::vector<Cell> list;
@@ -231,8 +201,8 @@ Cell told(const StudyView& study, const std::vector<StoredEvent>& decisions) {
 }
 
 // The newest decision, in words; without what came of it, which would need the whole log.
-Cell latest_decision(const StudyView& study) {
-  for (auto stored = study.events.rbegin(); stored != study.events.rend(); ++stored) {
+Cell latest_decision(const ShownStudy& study) {
+  for (auto stored = study.log.told().rbegin(); stored != study.log.told().rend(); ++stored) {
     if (!is_decision(stored->event)) continue;
     Cell row = list_of(explanation_table(std::span(&*stored, 1), study.spec(), std::nullopt))[0];
     row.erase("assignment");
@@ -331,7 +301,7 @@ FileDescriptor open_below(const FileDescriptor& parent, const std::string& name,
   return FileDescriptor(::openat(parent.get(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 }
 
-FileDescriptor open_trial(const StudyView& study, TrialId trial) {
+FileDescriptor open_trial(const ShownStudy& study, TrialId trial) {
   const FileDescriptor root(::open(study.dir.root().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root) return {};
   const FileDescriptor trials = open_below(root, "trials", O_RDONLY | O_DIRECTORY);
@@ -339,52 +309,55 @@ FileDescriptor open_trial(const StudyView& study, TrialId trial) {
   return open_below(trials, study.dir.trial(trial).root.filename().string(), O_RDONLY | O_DIRECTORY);
 }
 
-Cell checkpoint_files(const StudyView& study, TrialId trial) {
+Cell checkpoint_files(const ShownStudy& study, TrialId trial) {
   constexpr std::size_t kMostFiles = 100;
   std::vector<Cell> files;
   const FileDescriptor dir = open_trial(study, trial);
-  if (!dir || !open_below(dir, "checkpoint", O_RDONLY | O_DIRECTORY)) return files;
-  std::error_code failed;
-  const std::filesystem::path folder = study.dir.trial(trial).checkpoint();
-  for (std::filesystem::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed)) {
-    std::error_code ignored;
-    if (files.size() >= kMostFiles) break;
-    if (it->is_symlink(ignored) || !it->is_regular_file(ignored)) continue;
-    const auto bytes = it->file_size(ignored);
-    files.emplace_back(Fields{{"name", well_formed(it->path().filename().string())}, {"bytes", bytes}});
+  if (!dir) return files;
+  const FileDescriptor checkpoint = open_below(dir, "checkpoint", O_RDONLY | O_DIRECTORY);
+  const int descriptor = checkpoint ? ::fcntl(checkpoint.get(), F_DUPFD_CLOEXEC, 0) : -1;
+  const std::unique_ptr<DIR, int (*)(DIR*)> list(descriptor < 0 ? nullptr : ::fdopendir(descriptor), &::closedir);
+  while (list && files.size() < kMostFiles) {
+    const dirent* entry = ::readdir(list.get());
+    if (!entry) break;
+    struct stat status {};
+    if (::fstatat(checkpoint.get(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (!S_ISREG(status.st_mode)) continue;
+    files.emplace_back(Fields{{"name", well_formed(entry->d_name)}, {"bytes", status.st_size}});
   }
+  std::ranges::sort(files, {}, [](const Cell& file) { return file["name"].get<std::string>(); });
   return files;
 }
 
 }  // namespace
 
-Fields list_entry(const StudyView& study) {
+Fields list_entry(const ShownStudy& study) {
   Fields entry = status_record(study.history, study.controller, {});
   entry.emplace_back("metric", study.spec().metric.name);
   entry.emplace_back("goal", word(study.spec().metric.goal));
   std::vector<double> values;
-  for (const SpentReport& report : improvements(study.spec(), study.events)) {
+  for (const SpentReport& report : study.log.improvements()) {
     values.push_back(report.best);
   }
   entry.emplace_back("spark", spark_of(std::move(values)));
   entry.emplace_back("changed", last_change(study));
-  entry.emplace_back("seq", std::ssize(study.events));
+  entry.emplace_back("seq", study.log.last());
   entry.emplace_back("damage", study.damage ? Cell(study.damage->text()) : Cell());
   return entry;
 }
 
-Fields live_record(const StudyView& study, const std::optional<Leader>& holder, double now) {
+Fields live_record(const ShownStudy& study, const std::optional<Leader>& holder, double now) {
   const History& history = study.history;
   Fields record = status_record(history, study.controller, best_model(study.dir, history));
   const Cell running = running_cell(study);
-  record.emplace_back("seq", std::ssize(study.events));
+  record.emplace_back("seq", study.log.last());
   record.emplace_back("now", now);
   record.emplace_back("committed", history.budget().committed());
   record.emplace_back("ends_at", expected_end(study, now));
   record.emplace_back("deadline", deadline_of(study));
-  record.emplace_back("began", study.events.empty() ? Cell() : Cell(study.events.front().at));
-  record.emplace_back("changed", study.events.empty() ? Cell() : Cell(last_change(study)));
-  record.emplace_back("spending", spending_cell(spending(ledger(study.events))));
+  record.emplace_back("began", study.log.empty() ? Cell() : Cell(study.log.began()));
+  record.emplace_back("changed", study.log.empty() ? Cell() : Cell(last_change(study)));
+  record.emplace_back("spending", spending_cell(study.log.spending()));
   record.emplace_back("workers", Fields{{"busy", running.size()}, {"of", study.spec().workers}});
   record.emplace_back("controller", holder ? Cell(Fields{{"host", holder->host}, {"pid", holder->pid}}) : Cell());
   record.emplace_back("finish_reason", history.finished() ? Cell(history.finish_reason()) : Cell());
@@ -395,7 +368,7 @@ Fields live_record(const StudyView& study, const std::optional<Leader>& holder, 
   return record;
 }
 
-Fields overview_record(const StudyView& study, const std::optional<Leader>& holder, double now) {
+Fields overview_record(const ShownStudy& study, const std::optional<Leader>& holder, double now) {
   Fields record = status_of(study.dir, study.history, study.controller);
   for (auto& [name, cell] : live_record(study, holder, now)) {
     const bool there =
@@ -409,7 +382,7 @@ Fields overview_record(const StudyView& study, const std::optional<Leader>& hold
   return record;
 }
 
-Fields trials_page(const StudyView& study, const HttpQuery& query) {
+Fields trials_page(const ShownStudy& study, const HttpQuery& query) {
   const Table table = trials_table(study.history, study.controller);
   const std::string_view state = value_of(query, "state");
   const std::string_view text = value_of(query, "q");
@@ -432,19 +405,19 @@ Fields trials_page(const StudyView& study, const HttpQuery& query) {
   return {{"trials", list_of(page)}, {"total", total}, {"next", end < total ? Cell(end) : Cell()}};
 }
 
-Fields trial_page(const StudyView& study, const Trial& trial) {
-  Fields record = trial_record(study, trial);
+Fields trial_page(const ShownStudy& study, const Trial& trial) {
+  const std::vector<StoredEvent> events = study.log.events_of(trial.id, study.history);
+  Fields record = trial_record(study, trial, events);
   for (const char* path : {"log", "report", "checkpoint"}) record.erase(path);
   record.emplace_back(
       "segment", trial.segment ? Cell(Fields{{"from", trial.segment->from}, {"until", trial.segment->until}}) : Cell());
-  const std::vector<StoredEvent> events = events_of(study, trial.id);
   record.emplace_back("spending", spending_cell(spending(ledger(events))));
   record.emplace_back("decisions", told(study, find_decisions(study, {.trial = trial.id, .limit = 200}).events));
   record.emplace_back("files", checkpoint_files(study, trial.id));
   return record;
 }
 
-Fields log_page(const StudyView& study, const Trial& trial, const HttpQuery& query) {
+Fields log_page(const ShownStudy& study, const Trial& trial, const HttpQuery& query) {
   const std::int64_t most = integer_in(query, "bytes", 64 * 1024, 1, 256 * 1024);
   Fields empty = {{"text", ""}, {"from", 0}, {"to", 0}, {"size", 0}};
   const FileDescriptor dir = open_trial(study, trial.id);
@@ -462,7 +435,7 @@ Fields log_page(const StudyView& study, const Trial& trial, const HttpQuery& que
   return {{"text", well_formed(text)}, {"from", from}, {"to", to}, {"size", size}};
 }
 
-std::string binary_curves(const StudyView& study) {
+std::string binary_curves(const ShownStudy& study) {
   const auto trials = study.history.trials();
   std::vector<std::uint32_t> offsets = {0};
   std::vector<float> values;
@@ -483,7 +456,7 @@ std::string binary_curves(const StudyView& study) {
   std::string out = "BCV1";
   const auto append = [&](const void* data, std::size_t bytes) { out.append(static_cast<const char*>(data), bytes); };
   const auto count = static_cast<std::uint32_t>(trials.size());
-  const auto seq = static_cast<std::uint64_t>(study.events.size());
+  const auto seq = static_cast<std::uint64_t>(study.log.last());
   append(&count, sizeof count);
   append(&seq, sizeof seq);
   append(offsets.data(), offsets.size() * sizeof(std::uint32_t));
@@ -492,7 +465,7 @@ std::string binary_curves(const StudyView& study) {
   return out;
 }
 
-Fields curves_record(const StudyView& study) {
+Fields curves_record(const ShownStudy& study) {
   std::vector<Cell> curves;
   for (const Trial& trial : study.history.trials()) {
     std::vector<Cell> values;
@@ -511,7 +484,7 @@ Fields curves_record(const StudyView& study) {
   return {{"curves", std::move(curves)}};
 }
 
-Fields decisions_page(const StudyView& study, const HttpQuery& query) {
+Fields decisions_page(const ShownStudy& study, const HttpQuery& query) {
   DecisionFilter filter;
   filter.rule = value_of(query, "rule");
   const std::int64_t trial = integer_in(query, "trial", -1, 0, std::ssize(study.history.trials()) - 1);
@@ -525,58 +498,18 @@ Fields decisions_page(const StudyView& study, const HttpQuery& query) {
           {"next", more ? Cell(found.events.front().seq) : Cell()}};
 }
 
-Fields burndown_record(const StudyView& study, const HttpQuery& query) {
+Fields burndown_record(const ShownStudy& study, const HttpQuery& query) {
   const auto most = static_cast<std::size_t>(integer_in(query, "points", 600, 2, 10'000));
-  struct Point {
-    double at = 0.0;
-    Cost total = 0.0;
-    Spending spent = {};
-    bool step = false;  // of the total
-  };
-  std::vector<Point> points;
-  Cost total = study.spec().budget.limit;
-  const std::vector<Charge> charges = ledger(study.events);
-  auto charge = charges.begin();
-  Point now{.at = study.events.empty() ? 0.0 : study.events.front().at, .total = total};
-  if (!study.events.empty()) points.push_back(now);
-  for (const StoredEvent& stored : study.events) {
-    now.at = std::max(now.at, stored.at);  // a clock that was set back
-    now.step = false;
-    if (charge != charges.end() && charge->seq == stored.seq) {
-      now.spent[static_cast<std::size_t>(charge->kind)] += charge->cost;
-      ++charge;
-    } else if (const auto* changed = std::get_if<BudgetChanged>(&stored.event)) {
-      points.push_back(now);
-      now.total = changed->total;
-      now.step = true;
-    } else {
-      continue;
-    }
-    points.push_back(now);
-  }
   std::vector<Cell> rows;
-  // Everything is monotone in between, so the first and the last of a bucket are its extremes.
-  const double begin = points.empty() ? 0.0 : points.front().at;
-  const double width =
-      points.empty() ? 1.0 : std::max(1e-9, (points.back().at - begin) / (static_cast<double>(most) / 2.0));
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const auto bucket = [&](std::size_t k) { return std::floor((points[k].at - begin) / width); };
-    const bool inner = points.size() > most && i > 0 && i + 1 < points.size() && bucket(i) == bucket(i - 1) &&
-                       bucket(i) == bucket(i + 1) && !points[i].step && !points[i + 1].step;
-    if (inner) continue;
-    rows.emplace_back(
-        Fields{{"at", points[i].at}, {"total", points[i].total}, {"spent", spending_cell(points[i].spent)}});
+  for (const BurndownPoint& point : thinned(study.log.burndown(), most)) {
+    rows.emplace_back(Fields{{"at", point.at}, {"total", point.total}, {"spent", spending_cell(point.spent)}});
   }
   return {{"points", std::move(rows)}};
 }
 
-Fields incumbent_record(const StudyView& study) {
-  const std::vector<SpentReport> reports = spent_reports(study.spec(), study.events);
+Fields incumbent_record(const ShownStudy& study) {
   std::vector<Cell> steps;
-  std::vector<double> values;
-  for (const SpentReport& report : reports) {
-    values.push_back(report.measurement.value);
-    if (!report.improves) continue;
+  for (const SpentReport& report : study.log.improvements()) {
     steps.emplace_back(Fields{{"spent", report.spent},
                               {"at", report.at},
                               {"value", report.best},
@@ -584,62 +517,16 @@ Fields incumbent_record(const StudyView& study) {
                               {"epoch", report.measurement.epoch}});
   }
   std::vector<Cell> dots;
-  for (const std::size_t i : thinned(values, kMostDots)) {
-    dots.emplace_back(std::vector<Cell>{reports[i].spent, reports[i].measurement.value, index(reports[i].trial)});
+  for (const ReportDot& dot : thinned(study.log.dots(), kMostDots)) {
+    dots.emplace_back(std::vector<Cell>{dot.spent, dot.value, index(dot.trial)});
   }
-  return {{"steps", std::move(steps)}, {"dots", std::move(dots)}, {"reports", reports.size()}};
+  return {{"steps", std::move(steps)}, {"dots", std::move(dots)}, {"reports", study.log.reports()}};
 }
 
-Fields timeline_record(const StudyView& study) {
-  struct Bar {
-    TrialId trial{};
-    Epoch until = 0;
-    double begin = 0.0;
-    std::optional<double> end = {};
-    double start_up = 0.0;
-    double grace = 0.0;
-    std::string_view how = "running";
-  };
-  const BudgetSpec& budget = study.spec().budget;
-  const auto seconds = [&](Cost cost) { return budget.meter == Meter::accrued ? budget.to_seconds(cost) : 0.0; };
-  std::vector<Bar> bars;
-  std::map<TrialId, std::size_t> last;
-  const auto open = [&](TrialId trial, Epoch until, double at) {
-    last[trial] = bars.size();
-    bars.push_back({.trial = trial, .until = until, .begin = at});
-  };
-  const auto close = [&](TrialId trial, double at, std::string_view how) {
-    const auto found = last.find(trial);
-    if (found == last.end() || bars[found->second].end) return;
-    bars[found->second].end = at;
-    bars[found->second].how = how;
-  };
-  for (const StoredEvent& stored : study.events) {
-    const double at = stored.at;
-    std::visit(Match{[&](const TrialStarted& e) { open(e.trial, e.until, at); },
-                     [&](const TrialResumed& e) { open(e.trial, e.until, at); },
-                     [&](const TrialStopped& e) { close(e.trial, at, "stopped"); },
-                     [&](const Measured& e) {
-                       const auto found = last.find(e.trial);
-                       if (found == last.end() || bars[found->second].how != "interrupted") return;
-                       open(e.trial, bars[found->second].until, at - seconds(e.measurement.cost));
-                     },
-                     [&](const SegmentDone& e) { close(e.trial, at, "done"); },
-                     [&](const ProgramEnded& e) { close(e.trial, at, "ended"); },
-                     [&](const TrialFailed& e) { close(e.trial, at, "failed"); },
-                     [&](const Interrupted& e) { close(e.trial, at, "interrupted"); },
-                     [&](const Overhead& e) {
-                       const auto found = last.find(e.trial);
-                       if (found == last.end()) return;
-                       if (e.kind == OverheadKind::start_up) bars[found->second].start_up += seconds(e.cost);
-                       if (e.kind == OverheadKind::grace) bars[found->second].grace += seconds(e.cost);
-                     },
-                     [](const auto&) {}},
-               stored.event);
-  }
+Fields timeline_record(const ShownStudy& study) {
   std::vector<double> free_from;  // of each worker
   std::vector<Cell> rows;
-  for (const Bar& bar : bars) {
+  for (const WorkBar& bar : study.log.bars()) {
     const double end = bar.end.value_or(std::numeric_limits<double>::infinity());
     // A decision is written a moment before the end of what made room for it.
     std::size_t lane = 0;
@@ -658,9 +545,10 @@ Fields timeline_record(const StudyView& study) {
   return {{"bars", std::move(rows)}, {"workers", study.spec().workers}};
 }
 
-Fields calibration_record(const StudyView& study) {
+Fields calibration_record(const ShownStudy& study) {
+  const std::vector<ForecastOutcome> outcomes = forecast_outcomes(study.history, study.log.trainings());
   std::vector<Cell> forecasts;
-  for (const ForecastOutcome& outcome : forecast_outcomes(study.history, study.events)) {
+  for (const ForecastOutcome& outcome : outcomes) {
     if (!outcome.value_error && !outcome.cost_error) continue;
     forecasts.emplace_back(Fields{{"seq", outcome.seq},
                                   {"at", outcome.at},
@@ -668,7 +556,7 @@ Fields calibration_record(const StudyView& study) {
                                   {"error", outcome.value_error ? Cell(outcome.value_error->z) : Cell()},
                                   {"cost_error", outcome.cost_error ? Cell(*outcome.cost_error) : Cell()}});
   }
-  return {{"table", list_of(calibration_table(study))}, {"forecasts", std::move(forecasts)}};
+  return {{"table", list_of(calibration_table(calibration(outcomes)))}, {"forecasts", std::move(forecasts)}};
 }
 
 }  // namespace bapi

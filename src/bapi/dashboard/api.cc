@@ -9,6 +9,7 @@
 #include "bapi/base/split.h"
 #include "bapi/control/requests.h"
 #include "bapi/dashboard/answers.h"
+#include "bapi/dashboard/heap.h"
 #include "bapi/dashboard/page.h"
 #include "bapi/dashboard/stream.h"
 #include "bapi/studies/study_insight.h"
@@ -20,6 +21,7 @@ namespace {
 constexpr std::chrono::seconds kPatience{4};  // for a study that is still being read
 constexpr std::chrono::milliseconds kFresh{50};
 constexpr int kMostStreams = 16;
+constexpr std::size_t kLargeAnswer = 1 << 18;
 
 std::string text_of(const Cell& cell) { return cell.dump(-1, ' ', false, Cell::error_handler_t::replace); }
 
@@ -78,6 +80,7 @@ HttpAnswer Api::answer(const HttpRequest& request) {
   } catch (const StoreError& error) {
     answer = http_error(503, error.what());
   }
+  if (answer.body.size() > kLargeAnswer) give_back_memory();  // what it was made of
   return secured(std::move(answer));
 }
 
@@ -128,7 +131,7 @@ HttpAnswer Api::studies() {
       list.push_back(loading_entry(*study));
       continue;
     }
-    Fields entry = study->read([](const StudyView& view) { return list_entry(view); });
+    Fields entry = study->read([](const ShownStudy& view) { return list_entry(view); });
     entry.emplace_back("id", study->id());
     entry.emplace_back("error", Cell());
     list.emplace_back(std::move(entry));
@@ -141,8 +144,8 @@ HttpAnswer Api::studies() {
 }
 
 HttpAnswer Api::insight(const std::shared_ptr<LiveStudy>& study, const std::string& what, const HttpRequest& request) {
-  const auto [last, trials] = study->read(
-      [](const StudyView& view) { return std::pair(std::ssize(view.events), std::ssize(view.history.trials())); });
+  const auto [last, trials] =
+      study->read([](const ShownStudy& view) { return std::pair(view.log.last(), std::ssize(view.history.trials())); });
   const std::set<TrialId> wanted = trials_in(request.parameter("trials"), trials);
   const std::shared_ptr<const InsightRecord> record = planner_.ask(study, wanted);
   if (!record) return {.status = 202, .body = text_of(Fields{{"as_of", Cell()}, {"seq", last}}) + "\n"};
@@ -178,8 +181,8 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
     return insight(study, what, request);
   }
   const std::optional<Leader> holder = study->holder();
-  return study->read([&](const StudyView& view) -> HttpAnswer {
-    const EventSeq seq = std::ssize(view.events);
+  return study->read([&](const ShownStudy& view) -> HttpAnswer {
+    const EventSeq seq = view.log.last();
     const auto record = [&](Fields fields) { return record_answer(request, std::move(fields), seq); };
     if (path.empty())
       return record_answer(
@@ -213,7 +216,7 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
 
 // What the page asks of a study: left for its controller, which decides. Without one, what may be written is written.
 HttpAnswer Api::take_request(const std::shared_ptr<LiveStudy>& study, const HttpRequest& request) const {
-  const StudyRequest asked = study->read([&](const StudyView& view) {
+  const StudyRequest asked = study->read([&](const ShownStudy& view) {
     return decode_request(request.body, [&](const std::string& total) { return parse_total(total, view); });
   });
   const RequestOutcome outcome = hand_in(study->place(), asked, clock_.calendar());

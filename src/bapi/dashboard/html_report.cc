@@ -42,7 +42,7 @@ struct KeptCurves {
   std::size_t count = 0;  // trials whose curves are kept
 };
 
-KeptCurves curves_within(const StudyView& study, std::size_t most) {
+KeptCurves curves_within(const ShownStudy& study, std::size_t most) {
   std::set<std::int64_t> kept;
   std::size_t points = 0;
   for (const Trial* trial : by_interest(study.history)) {
@@ -72,11 +72,12 @@ Cell insight_cell(const InsightRecord& record, const Cell& answer, EventSeq seq)
 
 }  // namespace
 
-std::string html_report(const StudyView& study, const HtmlReportOptions& options, double now) {
-  const EventSeq seq = std::ssize(study.events);
+std::string html_report(const StudyView& view, const HtmlReportOptions& options, double now) {
+  const ShownStudy study = shown_study(view);
+  const EventSeq seq = study.log.last();
   const std::string base = fmt::format("studies/{}", kId);
   const InsightRecord insight =
-      options.planner ? insight_record(study, {}, now)
+      options.planner ? insight_record(planner_question(study, {}), now)
                       : InsightRecord{.as_of = seq, .computed_at = now, .trouble = "The planner was not asked."};
   Fields answers;
   const auto add = [&](const std::string& path, Cell cell) { answers.emplace_back(path, std::move(cell)); };

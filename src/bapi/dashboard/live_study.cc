@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
-#include "bapi/study/replay.h"
+#include "bapi/dashboard/heap.h"
 
 namespace bapi {
 namespace {
+
+constexpr EventSeq kPiece = 5000;  // of a log, in memory at a time
 
 std::uint64_t inode_of(const std::filesystem::path& file) {
   struct stat status {};
@@ -48,51 +50,53 @@ void LiveStudy::follow(std::chrono::milliseconds at_least) {
   const std::unique_lock lock(mutex_);
   holder_ = std::move(holder);
   trouble_ = std::move(trouble);
-  if (!trouble_.empty()) view_.reset();
-  if (view_) view_->controller = holder_ ? Controller::present : Controller::absent;
+  if (!trouble_.empty()) study_.reset();
+  if (study_) study_->controller = holder_ ? Controller::present : Controller::absent;
   changed_.notify_all();
 }
 
 void LiveStudy::read_whole() {
-  Replay log = replay(store_->spec(), store_->read(0));
-  const std::unique_lock lock(mutex_);
-  view_.emplace(StudyView{.dir = files_of(place_, *store_),
-                          .events = std::move(log.events),
-                          .history = std::move(log.history),
-                          .controller = Controller::absent,
-                          .damage = std::move(log.damage),
-                          .database = place_.in_database() ? place_.shown() : ""});
+  ShownStudy study{{.dir = files_of(place_, *store_),
+                    .history = History(store_->spec()),
+                    .controller = Controller::absent,
+                    .damage = {},
+                    .database = place_.in_database() ? place_.shown() : ""}};
+  bool more = true;
+  while (more && !study.damage) {
+    const EventLog piece = store_->read(study.log.last(), kPiece);
+    study.take(piece.events, piece.damage);
+    more = std::ssize(piece.events) == kPiece;
+  }
+  {
+    const std::unique_lock lock(mutex_);
+    study_.emplace(std::move(study));
+  }
+  give_back_memory();
 }
 
 void LiveStudy::read_further() {
-  if (view_->damage) return;
-  EventLog log = store_->read(std::ssize(view_->events));  // nobody else writes to `view_`
-  if (log.events.empty() && !log.damage) return;
-  if (changes_settings(log.events)) {
-    store_ = place_.open_for_reading();
-    read_whole();
-    return;
-  }
-  const std::unique_lock lock(mutex_);
-  for (StoredEvent& stored : log.events) {
-    if (const auto objection = view_->history.objection(stored.event)) {
-      view_->damage = Damage{.seq = stored.seq, .reason = *objection};
-      return;
+  bool more = true;
+  while (more && !study_->damage) {  // nobody else writes to `study_`
+    const EventLog piece = store_->read(study_->log.last(), kPiece);
+    if (changes_settings(piece.events)) {
+      store_ = place_.open_for_reading();
+      return read_whole();
     }
-    view_->history.apply(stored.event);
-    view_->events.push_back(std::move(stored));
+    more = std::ssize(piece.events) == kPiece;
+    if (piece.events.empty() && !piece.damage) return;
+    const std::unique_lock lock(mutex_);
+    study_->take(piece.events, piece.damage);
   }
-  view_->damage = std::move(log.damage);
 }
 
 bool LiveStudy::is_read() const {
   const std::shared_lock lock(mutex_);
-  return view_ || !trouble_.empty();
+  return study_ || !trouble_.empty();
 }
 
 bool LiveStudy::wait_until_read(std::chrono::seconds limit) const {
   std::shared_lock lock(mutex_);
-  return changed_.wait_for(lock, limit, [&] { return view_ || !trouble_.empty(); });
+  return changed_.wait_for(lock, limit, [&] { return study_ || !trouble_.empty(); });
 }
 
 std::string LiveStudy::trouble() const {

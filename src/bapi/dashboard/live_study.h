@@ -9,13 +9,14 @@
 #include <shared_mutex>
 #include <string>
 
+#include "bapi/dashboard/log_digest.h"
 #include "bapi/store/leadership.h"
 #include "bapi/store/store.h"
-#include "bapi/studies/study_view.h"
 
 namespace bapi {
 
-// A study that follows its log: read once, then only what was written since. For many threads at a time.
+// A study that follows its log: read once, a piece at a time, then only what was written since. For many threads at a
+// time.
 class LiveStudy {
  public:
   LiveStudy(std::string id, StudyPlace place) : id_(std::move(id)), place_(std::move(place)) {}
@@ -37,8 +38,8 @@ class LiveStudy {
   template <typename Look>
   auto read(Look look) const {
     const std::shared_lock lock(mutex_);
-    if (!view_) throw StoreError(trouble_.empty() ? "the study is still being read" : trouble_);
-    return look(*view_);
+    if (!study_) throw StoreError(trouble_.empty() ? "the study is still being read" : trouble_);
+    return look(*study_);
   }
 
  private:
@@ -55,7 +56,7 @@ class LiveStudy {
 
   mutable std::shared_mutex mutex_;  // of what others read
   mutable std::condition_variable_any changed_;
-  std::optional<StudyView> view_;
+  std::optional<ShownStudy> study_;
   std::optional<Leader> holder_;
   std::string trouble_;
 };

@@ -16,8 +16,8 @@ constexpr std::array kModules = {"base.js", "data.js", "chart.js", "charts.js", 
 
 bool is_import(std::string_view line) { return line.starts_with("import "); }
 
-// One module as a part of the whole: without its imports, its exports as plain declarations, without indentation and
-// comments on lines of their own.
+// For builds without esbuild. One module as a part of the whole: without its imports, its exports as plain
+// declarations, without indentation and comments on lines of their own.
 std::string without_links(std::string_view module) {
   constexpr std::string_view kExport = "export ";
   std::string out;
@@ -58,7 +58,9 @@ std::string inside_script(const Cell& data) {
 
 const std::string& page_script() {
   static const std::string script = [] {
-    std::string text = "'use strict';\n";
+    std::string text(dashboard_asset("app.min.js"));
+    if (!text.empty()) return text;
+    text = "'use strict';\n";
     for (const char* module : kModules) text += without_links(dashboard_asset(module));
     return text;
   }();

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "bapi/base/clock.h"
+#include "bapi/dashboard/heap.h"
 #include "bapi/policy/calibration.h"
 #include "bapi/studies/forecast.h"
 #include "bapi/studies/plan.h"
@@ -51,7 +52,7 @@ Cell course_of(const CurveForecast& forecast) {
   return course;
 }
 
-Cell forecast_cell(const StudyView& study, const Insight& insight, const std::set<TrialId>& wanted) {
+Cell forecast_cell(const StudyState& study, const Insight& insight, const std::set<TrialId>& wanted) {
   std::vector<CurveForecast> forecasts;
   for (const Trial* trial : trials_to_forecast(study.history, wanted)) forecasts.push_back(insight.forecast(*trial));
   std::stable_sort(forecasts.begin(), forecasts.end(), [&](const CurveForecast& a, const CurveForecast& b) {
@@ -66,7 +67,7 @@ Cell forecast_cell(const StudyView& study, const Insight& insight, const std::se
 }
 
 // Up to twice the present total, so that the page answers for any budget in between at once.
-Cell what_if_cell(const StudyView& study, const Insight& insight, Cell expected) {
+Cell what_if_cell(const StudyState& study, const Insight& insight, Cell expected) {
   const Budget budget = study.history.budget();
   const Cost to = 2.0 * std::max(budget.total(), budget.spent());
   const WhatIf outlook = what_if(study, insight, to);
@@ -84,7 +85,7 @@ struct Rest {
   std::vector<double> gains = {};
 };
 
-Rest rest_of(const StudyView& study, const Insight& insight) {
+Rest rest_of(const StudyState& study, const Insight& insight) {
   const Budget budget = study.history.budget();
   if (budget.total() <= budget.spent()) return {};
   const WhatIf outlook = what_if(study, insight, budget.total());
@@ -95,8 +96,7 @@ Rest rest_of(const StudyView& study, const Insight& insight) {
       .gains = outlook.plan.gains};
 }
 
-Cell certificate_cell(const StudyView& study, const std::vector<double>& gains) {
-  const Coverage counted = calibration(study.history, study.events).value;
+Cell certificate_cell(const StudyState& study, const Coverage& counted, const std::vector<double>& gains) {
   std::string reason;
   if (counted.count < kFewestForecasts) {
     reason = fmt::format("only {} of {} forecasts have come to their epoch so far", counted.count, kFewestForecasts);
@@ -122,17 +122,25 @@ double seconds_now() { return SystemClock().now(); }
 
 }  // namespace
 
-InsightRecord insight_record(const StudyView& study, const std::set<TrialId>& wanted, double now) {
-  InsightRecord record{.as_of = std::ssize(study.events), .computed_at = now};
+PlannerQuestion planner_question(const ShownStudy& study, const std::set<TrialId>& wanted) {
+  return {.study = study,
+          .as_of = study.log.last(),
+          .counted = calibration(forecast_outcomes(study.history, study.log.trainings())).value,
+          .wanted = wanted};
+}
+
+InsightRecord insight_record(const PlannerQuestion& question, double now) {
+  const StudyState& study = question.study;
+  InsightRecord record{.as_of = question.as_of, .computed_at = now};
   try {
     const Insight insight = insight_of(study);
     const Cost left = study.history.budget().remaining();
     const PlanSummary plan = insight.plan(left, insight.options().plan.horizon);
     record.plan = plan_record(study, plan, next_decision(study));
     Rest rest = rest_of(study, insight);
-    record.certificate = certificate_cell(study, rest.gains);
+    record.certificate = certificate_cell(study, question.counted, rest.gains);
     record.what_if = what_if_cell(study, insight, std::move(rest.expected));
-    record.forecast = forecast_cell(study, insight, wanted);
+    record.forecast = forecast_cell(study, insight, question.wanted);
   } catch (const Error& error) {
     record.trouble = error.what();
   }
@@ -152,7 +160,7 @@ Planner::~Planner() {
 
 std::shared_ptr<const InsightRecord> Planner::ask(const std::shared_ptr<LiveStudy>& study,
                                                   const std::set<TrialId>& wanted) {
-  const EventSeq last = study->read([](const StudyView& view) { return std::ssize(view.events); });
+  const EventSeq last = study->read([](const ShownStudy& shown) { return shown.log.last(); });
   const std::lock_guard lock(mutex_);
   Entry& entry = entries_[study->id()];
   entry.study = study;
@@ -195,11 +203,13 @@ void Planner::work() {
     const auto began = std::chrono::steady_clock::now();
     std::shared_ptr<const InsightRecord> record;
     try {
-      const StudyView copy = study->read([](const StudyView& view) { return view; });
-      record = std::make_shared<InsightRecord>(insight_record(copy, wanted, seconds_now()));
+      const PlannerQuestion question =
+          study->read([&](const ShownStudy& shown) { return planner_question(shown, wanted); });
+      record = std::make_shared<InsightRecord>(insight_record(question, seconds_now()));
     } catch (const Error&) {
       // It cannot be read any more: whoever asks is told so by the study itself.
     }
+    give_back_memory();
     const std::chrono::duration<double> worked = std::chrono::steady_clock::now() - began;
     lock.lock();
     if (record) entry.record = std::move(record);

@@ -24,9 +24,17 @@ struct InsightRecord {
   Cell certificate = {};  // {best, remaining, gains: [...], forecasts, within_80, trusted, reason}
 };
 
-// Of a study that nobody changes meanwhile; fits the models once. `wanted` are trials whose forecasts are asked for in
-// any case, besides those that can still grow, the most promising first.
-InsightRecord insight_record(const StudyView& study, const std::set<TrialId>& wanted, double now);
+// What the planner has to know of a study: a copy, since studies grow while it thinks.
+struct PlannerQuestion {
+  StudyState study;
+  EventSeq as_of = 0;
+  Coverage counted = {};          // how often forecasts of values came true
+  std::set<TrialId> wanted = {};  // trials whose forecasts are asked for in any case, besides those that can still
+                                  // grow, the most promising first
+};
+PlannerQuestion planner_question(const ShownStudy& study, const std::set<TrialId>& wanted);
+
+InsightRecord insight_record(const PlannerQuestion& question, double now);  // fits the models once
 
 // Computes records in one thread of the lowest priority, only of studies that were asked for since the last one, and
 // rests four times as long as it has worked: a fifth of a core at most.

@@ -33,11 +33,11 @@ void read_cursor(std::string_view text, Cursors& cursors) {
 }
 
 // The events after `after` as JSON, at most a batch; the text is made here since codecs write text.
-std::string batch_of(const StudyView& view, EventSeq after, EventSeq until) {
+std::string batch_of(const ShownStudy& view, EventSeq after, EventSeq until) {
   std::string list = "[";
-  for (EventSeq i = after; i < until; ++i) {
-    const StoredEvent& stored = view.events[static_cast<std::size_t>(i)];
-    if (i > after) list += ',';
+  for (EventSeq seq = after + 1; seq <= until; ++seq) {
+    const StoredEvent stored = view.log.event(seq, view.history);
+    if (seq > after + 1) list += ',';
     list += fmt::format(R"({{"seq":{},"at":{},"kind":"{}","event":{}}})",
                         stored.seq,
                         stored.at,
@@ -113,8 +113,8 @@ bool EventStream::tell_study(const std::string& id, const HttpWrite& write) {
   std::string batch;
   std::optional<Fields> status;
   if (trouble.empty()) {
-    study->read([&](const StudyView& view) {
-      const EventSeq last = std::ssize(view.events);
+    study->read([&](const ShownStudy& view) {
+      const EventSeq last = view.log.last();
       if (last < cursor) cursor = 0;  // the study was made anew
       if (last > cursor) {
         const EventSeq until = std::min(last, cursor + kBatch);

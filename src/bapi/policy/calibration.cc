@@ -26,36 +26,17 @@ Coverage coverage_of(const std::vector<ForecastError>& errors) {
           .within_95 = share_within(0.95)};
 }
 
-// A decision to train, with what was expected of it.
-struct Segment {
-  EventSeq seq = 0;
-  double at = 0.0;
-  TrialId trial{};
-  Epoch from = 0;
-  Epoch until = 0;
-  Cost expected_cost = 0.0;
-  const Reason& why;
-};
-
-std::vector<Segment> segments_of(const std::vector<StoredEvent>& events) {
-  std::vector<Segment> segments;
+std::vector<TrainingDecision> training_decisions(const std::vector<StoredEvent>& events) {
+  std::vector<TrainingDecision> decisions;
   std::map<TrialId, Epoch> trained;
   for (const StoredEvent& stored : events) {
-    if (const auto* start = std::get_if<TrialStarted>(&stored.event)) {
-      segments.push_back({stored.seq, stored.at, start->trial, 0, start->until, start->expected_cost, start->why});
-    } else if (const auto* resume = std::get_if<TrialResumed>(&stored.event)) {
-      segments.push_back({stored.seq,
-                          stored.at,
-                          resume->trial,
-                          trained[resume->trial],
-                          resume->until,
-                          resume->expected_cost,
-                          resume->why});
-    } else if (const auto* measured = std::get_if<Measured>(&stored.event)) {
+    if (const auto* measured = std::get_if<Measured>(&stored.event)) {
       trained[measured->trial] = measured->measurement.epoch;
+    } else if (const std::optional<TrialId> trial = trial_of(stored.event)) {
+      if (const auto decision = training_decision(stored, trained[*trial])) decisions.push_back(*decision);
     }
   }
-  return segments;
+  return decisions;
 }
 
 // Logs of earlier versions, see Forecast::gap.
@@ -104,20 +85,23 @@ std::optional<double> best_by(const Trial& trial, Epoch epoch, const History& hi
   return history.in_user_units(*std::max_element(values.begin(), values.end()));
 }
 
-void tell_value(const Segment& segment, const History& history, const KnownCurve& known, ForecastOutcome& outcome) {
-  const Rare<Forecast>& forecast = segment.why.forecast;
-  if (!forecast || forecast->epoch <= segment.from) return;
+void tell_value(const TrainingDecision& decision,
+                const History& history,
+                const KnownCurve& known,
+                ForecastOutcome& outcome) {
+  const Rare<Forecast>& forecast = decision.why->forecast;
+  if (!forecast || forecast->epoch <= decision.from) return;
   if (forecast->quantiles.empty() && !(forecast->shown_sd > 0.0)) return;
-  outcome.value = best_by(history.trial(segment.trial), forecast->epoch, history, known);
+  outcome.value = best_by(history.trial(decision.trial), forecast->epoch, history, known);
   if (outcome.value) outcome.value_error = forecast_error(*forecast, *outcome.value, history.spec().metric.goal);
 }
 
 // Of all epochs of the segment; nullopt if it was cut off.
-std::optional<Cost> cost_of(const Segment& segment, const History& history) {
-  const Curve& curve = history.trial(segment.trial).curve;
-  if (curve.last_epoch() < segment.until) return std::nullopt;
+std::optional<Cost> cost_of(const TrainingDecision& decision, const History& history) {
+  const Curve& curve = history.trial(decision.trial).curve;
+  if (curve.last_epoch() < decision.until) return std::nullopt;
   Cost spent = 0.0;
-  for (Epoch t = segment.from + 1; t <= segment.until; ++t) {
+  for (Epoch t = decision.from + 1; t <= decision.until; ++t) {
     const Measurement* m = curve.find(t);
     if (!m) return std::nullopt;  // not reported: what it cost is not known by itself
     spent += m->cost;
@@ -125,12 +109,12 @@ std::optional<Cost> cost_of(const Segment& segment, const History& history) {
   return spent;
 }
 
-void tell_cost(const Segment& segment, const History& history, ForecastOutcome& outcome) {
-  if (!(segment.expected_cost > 0.0)) return;
-  outcome.cost = cost_of(segment, history);
-  const double log_sd = segment.why.price ? segment.why.price->log_sd.value_or(0.0) : 0.0;
+void tell_cost(const TrainingDecision& decision, const History& history, ForecastOutcome& outcome) {
+  if (!(decision.expected_cost > 0.0)) return;
+  outcome.cost = cost_of(decision, history);
+  const double log_sd = decision.why->price ? decision.why->price->log_sd.value_or(0.0) : 0.0;
   if (!outcome.cost || !(*outcome.cost > 0.0) || !(log_sd > 0.0)) return;
-  outcome.cost_error = std::log(*outcome.cost / segment.expected_cost) / log_sd;
+  outcome.cost_error = std::log(*outcome.cost / decision.expected_cost) / log_sd;
 }
 
 }  // namespace
@@ -161,25 +145,50 @@ bool has_forecasts(const std::vector<StoredEvent>& events) {
   });
 }
 
+std::optional<TrainingDecision> training_decision(const StoredEvent& stored, Epoch trained) {
+  const auto of = [&](const auto& decided, Epoch from) {
+    return TrainingDecision{.seq = stored.seq,
+                            .at = stored.at,
+                            .trial = decided.trial,
+                            .from = from,
+                            .until = decided.until,
+                            .expected_cost = decided.expected_cost,
+                            .why = &decided.why};
+  };
+  if (const auto* start = std::get_if<TrialStarted>(&stored.event)) return of(*start, 0);
+  if (const auto* resume = std::get_if<TrialResumed>(&stored.event)) return of(*resume, trained);
+  return std::nullopt;
+}
+
 std::vector<ForecastOutcome> forecast_outcomes(const History& history,
-                                               const std::vector<StoredEvent>& events,
+                                               std::span<const TrainingDecision> decisions,
                                                const KnownCurve& known) {
   std::vector<ForecastOutcome> outcomes;
-  for (const Segment& segment : segments_of(events)) {
+  for (const TrainingDecision& decision : decisions) {
     ForecastOutcome& outcome = outcomes.emplace_back();
-    outcome.seq = segment.seq;
-    outcome.at = segment.at;
-    outcome.trial = segment.trial;
-    tell_value(segment, history, known, outcome);
-    tell_cost(segment, history, outcome);
+    outcome.seq = decision.seq;
+    outcome.at = decision.at;
+    outcome.trial = decision.trial;
+    tell_value(decision, history, known, outcome);
+    tell_cost(decision, history, outcome);
   }
   return outcomes;
 }
 
+std::vector<ForecastOutcome> forecast_outcomes(const History& history,
+                                               const std::vector<StoredEvent>& events,
+                                               const KnownCurve& known) {
+  return forecast_outcomes(history, training_decisions(events), known);
+}
+
 Calibration calibration(const History& history, const std::vector<StoredEvent>& events, const KnownCurve& known) {
+  return calibration(forecast_outcomes(history, events, known));
+}
+
+Calibration calibration(std::span<const ForecastOutcome> outcomes) {
   std::vector<ForecastError> value_errors;
   std::vector<ForecastError> cost_errors;
-  for (const ForecastOutcome& outcome : forecast_outcomes(history, events, known)) {
+  for (const ForecastOutcome& outcome : outcomes) {
     if (outcome.value_error) value_errors.push_back(*outcome.value_error);
     if (outcome.cost_error) cost_errors.push_back({.z = *outcome.cost_error});
   }

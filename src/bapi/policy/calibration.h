@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "bapi/policy/coverage.h"
@@ -46,7 +47,24 @@ struct ForecastOutcome {
   std::optional<double> cost_error = {};
 };
 
-// In the order of the log, one for each decision to train.
+// A decision to train, with what was expected of it.
+struct TrainingDecision {
+  EventSeq seq = 0;
+  double at = 0.0;
+  TrialId trial{};
+  Epoch from = 0;  // what the trial had reported by then
+  Epoch until = 0;
+  Cost expected_cost = 0.0;
+  const Reason* why = nullptr;  // inside the event
+};
+
+// nullopt for all other events. `trained` is the last epoch that its trial had reported.
+std::optional<TrainingDecision> training_decision(const StoredEvent& stored, Epoch trained);
+
+// In their order, one for each.
+std::vector<ForecastOutcome> forecast_outcomes(const History& history,
+                                               std::span<const TrainingDecision> decisions,
+                                               const KnownCurve& known = {});
 std::vector<ForecastOutcome> forecast_outcomes(const History& history,
                                                const std::vector<StoredEvent>& events,
                                                const KnownCurve& known = {});
@@ -56,6 +74,7 @@ std::vector<ForecastOutcome> forecast_outcomes(const History& history,
 //
 // The trials that get as far as they were predicted to are those that did well on the way, so that values come out
 // above their predictions even if the model is right. In a simulation `known` lets all forecasts count.
+Calibration calibration(std::span<const ForecastOutcome> outcomes);
 Calibration calibration(const History& history, const std::vector<StoredEvent>& events, const KnownCurve& known = {});
 
 }  // namespace bapi

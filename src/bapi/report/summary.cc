@@ -110,16 +110,21 @@ Entry entry_of(const Event& event) {
 
 std::vector<Charge> ledger(std::span<const StoredEvent> events) {
   std::vector<Charge> charges;
-  std::map<TrialId, Epoch> decided;  // the end of the trial's last segment
+  LedgerReader reader;
   for (const StoredEvent& stored : events) {
-    if (const auto* started = std::get_if<TrialStarted>(&stored.event)) decided[started->trial] = started->until;
-    if (const auto* resumed = std::get_if<TrialResumed>(&stored.event)) decided[resumed->trial] = resumed->until;
-    std::optional<Charge> charge = charge_of(stored);
-    if (!charge) continue;
-    if (charge->kind == CostKind::epoch && charge->epoch > decided[charge->trial]) charge->kind = CostKind::ahead;
-    charges.push_back(*charge);
+    if (const std::optional<Charge> charge = reader.take(stored)) charges.push_back(*charge);
   }
   return charges;
+}
+
+std::optional<Charge> LedgerReader::take(const StoredEvent& stored) {
+  if (const auto* started = std::get_if<TrialStarted>(&stored.event)) decided_[started->trial] = started->until;
+  if (const auto* resumed = std::get_if<TrialResumed>(&stored.event)) decided_[resumed->trial] = resumed->until;
+  std::optional<Charge> charge = charge_of(stored);
+  if (charge && charge->kind == CostKind::epoch && charge->epoch > decided_[charge->trial]) {
+    charge->kind = CostKind::ahead;
+  }
+  return charge;
 }
 
 Spending spending(std::span<const Charge> charges) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,6 +55,15 @@ struct Charge {
   Cost cost = 0.0;
 };
 std::vector<Charge> ledger(std::span<const StoredEvent> events);
+
+// The same of a log that is read event by event.
+class LedgerReader {
+ public:
+  std::optional<Charge> take(const StoredEvent& stored);
+
+ private:
+  std::map<TrialId, Epoch> decided_;  // the end of the trial's last segment
+};
 
 // Sums by kind, indexed by CostKind.
 using Spending = std::array<Cost, kCostKinds.size()>;

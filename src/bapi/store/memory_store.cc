@@ -9,10 +9,12 @@ namespace bapi {
 
 MemoryStore::MemoryStore(StudySpec spec) : spec_(std::move(spec)) {}
 
-EventLog MemoryStore::read(EventSeq after) const {
+EventLog MemoryStore::read(EventSeq after, EventSeq most) const {
   // Event n stands at position n - 1.
   const auto last = static_cast<EventSeq>(events_.size());
-  return {.events = {events_.begin() + std::clamp<EventSeq>(after, 0, last), events_.end()}};
+  const EventSeq begin = std::clamp<EventSeq>(after, 0, last);
+  const EventSeq end = begin + std::min(most, last - begin);
+  return {.events = {events_.begin() + begin, events_.begin() + end}};
 }
 
 bool MemoryStore::append(EventSeq last, std::span<const Event> facts, double at, Durability) {

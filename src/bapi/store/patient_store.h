@@ -27,7 +27,8 @@ class PatientStore : public Store {
 
   std::string place() const override { return store_.place(); }
   const StudySpec& spec() const override { return store_.spec(); }
-  EventLog read(EventSeq after) const override { return store_.read(after); }
+  using Store::read;
+  EventLog read(EventSeq after, EventSeq most) const override { return store_.read(after, most); }
   bool append(EventSeq last, std::span<const Event> facts, double at, Durability durability) override;
   bool append_decision(EventSeq last, const Event& decision, double at) override;
 

@@ -115,11 +115,12 @@ void PostgresStore::load(const std::string& name) {
   }
 }
 
-EventLog PostgresStore::read(EventSeq after) const {
+EventLog PostgresStore::read(EventSeq after, EventSeq most) const {
   EventLog log;
   EventSeq seen = std::max<EventSeq>(after, 0);
   while (true) {
-    const SqlRows rows = db_->run_again(kRead, {id_, std::int64_t{seen}, kRowsAtATime});
+    const EventSeq wanted = std::min<EventSeq>(kRowsAtATime, most - std::ssize(log.events));
+    const SqlRows rows = db_->run_again(kRead, {id_, std::int64_t{seen}, wanted});
     for (int row = 0; row < rows.size(); ++row) {
       const EventSeq seq = rows.integer(row, 0);
       if (seq != seen + 1) {
@@ -136,7 +137,7 @@ EventLog PostgresStore::read(EventSeq after) const {
       }
       seen = seq;
     }
-    if (rows.size() < kRowsAtATime) return log;
+    if (rows.size() < kRowsAtATime || std::ssize(log.events) >= most) return log;
   }
 }
 

@@ -25,7 +25,8 @@ class PostgresStore : public Store {
 
   std::string place() const override { return place_; }
   const StudySpec& spec() const override { return spec_; }
-  EventLog read(EventSeq after) const override;
+  using Store::read;
+  EventLog read(EventSeq after, EventSeq most) const override;
   bool append(EventSeq last, std::span<const Event> facts, double at, Durability durability) override;
   bool append_decision(EventSeq last, const Event& decision, double at) override;
 

@@ -144,7 +144,8 @@ struct SqliteStore::Impl {
     count_decision.emplace(db, "UPDATE study SET decisions = decisions + 1");
     last.emplace(db, "SELECT max(seq) FROM event");
     select.emplace(db,
-                   "SELECT seq, at, kind, trial, epoch, value, cost, payload FROM event WHERE seq > ?1 ORDER BY seq");
+                   "SELECT seq, at, kind, trial, epoch, value, cost, payload FROM event WHERE seq > ?1 ORDER BY seq "
+                   "LIMIT ?2");
   }
 
   void insert_event(const Event& event, double at);
@@ -250,15 +251,16 @@ std::int64_t SqliteStore::whole_reads() { return whole_reads_so_far; }
 
 void SqliteStore::write_under(const Leadership& leadership) { impl_->leadership = &leadership; }
 
-EventLog SqliteStore::read(EventSeq after) const {
+EventLog SqliteStore::read(EventSeq after, EventSeq most) const {
   if (after <= 0) ++whole_reads_so_far;
   EventLog log;
   EventSeq expected = std::max<EventSeq>(after, 0) + 1;
-  log.events.reserve(
-      static_cast<std::size_t>(std::clamp<EventSeq>(impl_->last_seq() - expected + 1, 0, kMostReserved)));
+  log.events.reserve(static_cast<std::size_t>(
+      std::clamp<EventSeq>(impl_->last_seq() - expected + 1, 0, std::min(most, kMostReserved))));
   Statement& select = *impl_->select;
   const ResetAtEnd reset(select);
   select.bind(1, after);
+  select.bind(2, most);
   while (select.next()) {
     const EventSeq seq = select.integer(0);
     if (seq != expected) {

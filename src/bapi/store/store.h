@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,8 +29,9 @@ class Store {
   virtual std::string place() const { return "the log"; }  // for messages: where the study is
   virtual const StudySpec& spec() const = 0;
 
-  // The events after number `after`, up to the first that cannot be read.
-  virtual EventLog read(EventSeq after) const = 0;
+  // The events after number `after`, up to the first that cannot be read; at most `most` of them.
+  virtual EventLog read(EventSeq after, EventSeq most) const = 0;
+  EventLog read(EventSeq after) const { return read(after, std::numeric_limits<EventSeq>::max()); }
   std::vector<StoredEvent> events(EventSeq after) const;  // the same; StoreError if one cannot be read
 
   // Append only if the log holds exactly `last` events; false, and nothing is written, if somebody else came first.

@@ -8,7 +8,7 @@ namespace bapi {
 namespace {
 
 template <typename Wanted>
-std::vector<CurveForecast> forecasts_of(const StudyView& study, const Insight& insight, Wanted wanted) {
+std::vector<CurveForecast> forecasts_of(const StudyState& study, const Insight& insight, Wanted wanted) {
   std::vector<CurveForecast> forecasts;
   for (const Trial& trial : study.history.trials()) {
     if (!trial.curve.empty() && wanted(trial)) forecasts.push_back(insight.forecast(trial));
@@ -20,13 +20,13 @@ bool can_grow(const Trial& trial) { return trial.segment || trial.resumable(); }
 
 }  // namespace
 
-std::vector<CurveForecast> forecast(const StudyView& study, std::optional<std::int64_t> trial) {
+std::vector<CurveForecast> forecast(const StudyState& study, std::optional<std::int64_t> trial) {
   const Insight insight = insight_of(study);
   if (trial) return {insight.forecast(trial_of(study, *trial))};
   return forecast_all(study, insight);
 }
 
-std::vector<CurveForecast> forecast_all(const StudyView& study, const Insight& insight) {
+std::vector<CurveForecast> forecast_all(const StudyState& study, const Insight& insight) {
   std::vector<CurveForecast> forecasts = forecasts_of(study, insight, can_grow);
   if (forecasts.empty()) forecasts = forecasts_of(study, insight, [](const Trial&) { return true; });
   std::stable_sort(forecasts.begin(), forecasts.end(), [](const CurveForecast& a, const CurveForecast& b) {
@@ -35,7 +35,7 @@ std::vector<CurveForecast> forecast_all(const StudyView& study, const Insight& i
   return forecasts;
 }
 
-Table forecast_table(const StudyView& study, std::span<const CurveForecast> forecasts) {
+Table forecast_table(const StudyState& study, std::span<const CurveForecast> forecasts) {
   Table table({"trial", "epochs", "now", "final", "low", "high", "stop", "cost_to_finish", "chance_of_best"});
   for (const CurveForecast& f : forecasts) {
     const Prediction& last = f.curve.back();
@@ -52,7 +52,7 @@ Table forecast_table(const StudyView& study, std::span<const CurveForecast> fore
   return table;
 }
 
-Table course_table(const StudyView& study, const CurveForecast& f) {
+Table course_table(const StudyState& study, const CurveForecast& f) {
   const Curve& curve = study.history.trial(f.trial).curve;
   Table table({"epoch", "measured", "expected", "low", "high"});
   for (std::size_t t = 0; t < f.epochs.size(); ++t) {
@@ -67,7 +67,7 @@ Table course_table(const StudyView& study, const CurveForecast& f) {
   return table;
 }
 
-std::string plot_forecasts(const StudyView& study, std::span<const CurveForecast> forecasts) {
+std::string plot_forecasts(const StudyState& study, std::span<const CurveForecast> forecasts) {
   std::vector<CurveBand> bands;
   for (const CurveForecast& f : forecasts) {
     CurveBand& band = bands.emplace_back(CurveBand{.trial = f.trial});

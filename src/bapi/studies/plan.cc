@@ -11,7 +11,7 @@ namespace {
 
 Fields prediction_fields(const Prediction& p) { return {{"mean", p.mean}, {"low", p.low}, {"high", p.high}}; }
 
-Cell decision_cell(const std::optional<Decision>& decision, const StudyView& study) {
+Cell decision_cell(const std::optional<Decision>& decision, const StudyState& study) {
   if (!decision) return {};
   return std::visit(
       Match{[&](const Start& d) {
@@ -42,21 +42,21 @@ Cell decision_cell(const std::optional<Decision>& decision, const StudyView& stu
 
 }  // namespace
 
-PlanSummary plan(const StudyView& study, std::optional<int> horizon) {
+PlanSummary plan(const StudyState& study, std::optional<int> horizon) {
   require(!horizon || (*horizon >= 1 && *horizon <= kLongestHorizon),
           fmt::format("--horizon {}: expected an integer from 1 to {}", horizon.value_or(0), kLongestHorizon));
   const Insight insight = insight_of(study);
   return insight.plan(study.history.budget().remaining(), horizon.value_or(insight.options().plan.horizon));
 }
 
-std::optional<Decision> next_decision(const StudyView& study) {
+std::optional<Decision> next_decision(const StudyState& study) {
   const History& history = study.history;
   if (history.finished() || history.budget().exhausted()) return std::nullopt;
   Rng rng = decision_stream(history);
   return make_policy(study.spec().policy)->ask(history, rng);
 }
 
-Fields plan_record(const StudyView& study, const PlanSummary& plan, const std::optional<Decision>& decision) {
+Fields plan_record(const StudyState& study, const PlanSummary& plan, const std::optional<Decision>& decision) {
   std::vector<Cell> runs;
   for (const PlannedTraining& run : plan.runs) {
     runs.emplace_back(Fields{{"next", run.next},

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "bapi/policy/calibration.h"
 #include "bapi/report/summary.h"
 
 namespace bapi {
@@ -15,8 +14,7 @@ std::vector<StoredEvent> events_of(const StudyView& study, TrialId trial) {
   return events;
 }
 
-Fields trial_record(const StudyView& study, const Trial& trial) {
-  const std::vector<StoredEvent> events = events_of(study, trial.id);
+Fields trial_record(const StudyState& study, const Trial& trial, std::span<const StoredEvent> events) {
   const TrialDir dir = study.dir.trial(trial.id);
   const auto file = [&](const std::filesystem::path& path) {
     return is_nowhere(study.dir) ? Cell() : Cell(path.string());
@@ -47,8 +45,7 @@ Fields trial_record(const StudyView& study, const Trial& trial) {
   return record;
 }
 
-Table calibration_table(const StudyView& study) {
-  const Calibration result = calibration(study.history, study.events);
+Table calibration_table(const Calibration& result) {
   Table table({"predicted", "count", "within_50", "within_80", "within_95"});
   for (const auto& [name, c] : {std::pair{"value", result.value}, std::pair{"cost", result.cost}}) {
     if (c.count > 0) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+
+#include "bapi/policy/coverage.h"
 #include "bapi/report/table.h"
 #include "bapi/studies/study_view.h"
 #include "bapi/study/trial.h"
@@ -10,11 +13,11 @@ namespace bapi {
 // status_of().
 
 // `bapi show`: {trial, state, epochs, best, best_epoch, spent, overhead, config, failure, curve, events, ledger, log,
-// report, checkpoint}.
-Fields trial_record(const StudyView& study, const Trial& trial);
+// report, checkpoint}. `events` are those of the trial.
+Fields trial_record(const StudyState& study, const Trial& trial, std::span<const StoredEvent> events);
 std::vector<StoredEvent> events_of(const StudyView& study, TrialId trial);
 
 // `bapi calibration`: {predicted, count, within_50, within_80, within_95}, a row for values and one for costs.
-Table calibration_table(const StudyView& study);
+Table calibration_table(const Calibration& result);
 
 }  // namespace bapi

@@ -95,11 +95,11 @@ class Followers {
 StudySummary summary_of(const TuneSummary& summary, const Session& session, OpenedStudy& study) {
   return {.end = summary.end,
           .reason = summary.reason,
-          .study = {.dir = study.dir,
-                    .events = std::move(study.events),
-                    .history = session.history(),
-                    .controller = Controller::absent,
-                    .database = study.place.in_database() ? study.place.shown() : ""}};
+          .study = {{.dir = study.dir,
+                     .history = session.history(),
+                     .controller = Controller::absent,
+                     .database = study.place.in_database() ? study.place.shown() : ""},
+                    std::move(study.events)}};
 }
 
 StudySummary drive_here(OpenedStudy study, Policy& policy, const RunOptions& options) {

@@ -9,14 +9,14 @@
 
 namespace bapi {
 
-Insight insight_of(const StudyView& study) {
+Insight insight_of(const StudyState& study) {
   const std::vector<std::string> presets = bapi_presets();
   const PolicySpec& policy = study.spec().policy;
   const bool planner = std::find(presets.begin(), presets.end(), policy.name) != presets.end();
   return Insight(study.history, bapi_options(planner ? policy : PolicySpec{.name = "bapi"}));
 }
 
-Cost parse_total(const std::string& text, const StudyView& study) {
+Cost parse_total(const std::string& text, const StudyState& study) {
   const bool more = text.starts_with("+");
   const BudgetSpec& own = study.spec().budget;
   BudgetSpec given = parse_budget(more ? text.substr(1) : text, "--budget");
@@ -27,7 +27,7 @@ Cost parse_total(const std::string& text, const StudyView& study) {
   return more ? study.history.budget().total() + cost : cost;
 }
 
-const Trial& trial_of(const StudyView& study, std::int64_t number) {
+const Trial& trial_of(const StudyState& study, std::int64_t number) {
   require(
       number >= 0 && number < std::ssize(study.history.trials()),
       fmt::format(

@@ -125,15 +125,15 @@ StudyView open_study(const std::string& text) {
   // The controller first: one that ends in between has then written all of its events.
   const bool driven = place.leader(*store).has_value();
   Replay log = replay(store->spec(), store->read(0));
-  return {.dir = files_of(place, *store),
-          .events = std::move(log.events),
-          .history = std::move(log.history),
-          .controller = driven ? Controller::present : Controller::absent,
-          .damage = std::move(log.damage),
-          .database = place.in_database() ? place.shown() : ""};
+  return {{.dir = files_of(place, *store),
+           .history = std::move(log.history),
+           .controller = driven ? Controller::present : Controller::absent,
+           .damage = std::move(log.damage),
+           .database = place.in_database() ? place.shown() : ""},
+          std::move(log.events)};
 }
 
-std::string StudyView::shown() const { return database.empty() ? shown_path(dir.root()) : database; }
+std::string StudyState::shown() const { return database.empty() ? shown_path(dir.root()) : database; }
 
 std::string shown_path(const fs::path& path) {
   std::error_code failed;

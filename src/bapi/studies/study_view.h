@@ -29,17 +29,21 @@ StudyPlace locate_place(const std::string& text);
 
 bool is_study(const StudyDir& dir);
 
-// A study as it stands now, read without disturbing its controller.
-struct StudyView {
+// A study as it stands now.
+struct StudyState {
   StudyDir dir;  // with the files of its trials
-  std::vector<StoredEvent> events;
   History history;
   Controller controller = Controller::absent;
-  std::optional<Damage> damage = {};  // where the log ends for us; events and history are as of before it
+  std::optional<Damage> damage = {};  // where the log ends for us; the history is as of before it
   std::string database = {};          // its address, if it is in one
 
   const StudySpec& spec() const { return history.spec(); }
   std::string shown() const;  // where it is, as the user would type it
+};
+
+// The same with the events that led there, read without disturbing its controller.
+struct StudyView : StudyState {
+  std::vector<StoredEvent> events;  // up to the damage
 };
 StudyView open_study(const std::string& text);
 

@@ -78,7 +78,7 @@ std::string ending_of(const PlanSummary& plan, const BudgetSpec& unit) {
 
 }  // namespace
 
-WhatIf what_if(const StudyView& study, const std::string& budget) {
+WhatIf what_if(const StudyState& study, const std::string& budget) {
   const Cost total = parse_total(budget, study);
   const Cost spent = study.history.budget().spent();
   require(total > spent,
@@ -86,7 +86,7 @@ WhatIf what_if(const StudyView& study, const std::string& budget) {
   return what_if(study, insight_of(study), total);
 }
 
-WhatIf what_if(const StudyView& study, const Insight& insight, Cost total) {
+WhatIf what_if(const StudyState& study, const Insight& insight, Cost total) {
   const Budget now = study.history.budget();
   check(total > now.spent(), "what_if: the total is spent already");
   WhatIf outlook{.spent = now.spent(), .total = total};
@@ -104,7 +104,7 @@ Table what_if_table(const WhatIf& outlook) {
   return table;
 }
 
-std::string plot_what_if(const StudyView& study, const WhatIf& outlook) {
+std::string plot_what_if(const StudyState& study, const WhatIf& outlook) {
   std::vector<BandPoint> points;
   const auto add = [&](Cost budget, const Prediction& best) {
     points.push_back({.x = budget, .mean = best.mean, .low = best.low, .high = best.high});

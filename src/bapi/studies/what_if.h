@@ -28,12 +28,12 @@ struct WhatIf {
 
 // `budget` is a total ("3h") or what is added to the present one ("+1h"). Throws InvalidInput if it is in another unit
 // or spent already.
-WhatIf what_if(const StudyView& study, const std::string& budget);
+WhatIf what_if(const StudyState& study, const std::string& budget);
 
 // The same for a total above what is spent, with models that were fitted to `study` already.
-WhatIf what_if(const StudyView& study, const Insight& insight, Cost total);
+WhatIf what_if(const StudyState& study, const Insight& insight, Cost total);
 
 Table what_if_table(const WhatIf& outlook);  // {runs, budget, best, low, high}
-std::string plot_what_if(const StudyView& study, const WhatIf& outlook);
+std::string plot_what_if(const StudyState& study, const WhatIf& outlook);
 
 }  // namespace bapi

@@ -49,22 +49,28 @@ double incumbent_value(const History& history) {
 std::vector<SpentReport> replayed_bests(const StudySpec& spec, std::span<const StoredEvent> events) {
   std::vector<SpentReport> reports;
   History history(spec);
-  std::optional<std::pair<TrialId, double>> before;
+  BestFollower follower;
   for (const StoredEvent& stored : events) {
     history.apply(stored.event);
-    if (const auto* measured = std::get_if<Measured>(&stored.event)) {
-      reports.push_back(report_of(stored, *measured, history.budget().spent()));
-    }
-    if (!history.incumbent()) continue;
-    const std::pair<TrialId, double> now = {*history.incumbent(), incumbent_value(history)};
-    reports.back().best = history.in_user_units(now.second);
-    if (before != now) reports.back().improves = true;
-    before = now;
+    follower.take(stored, history);
+    if (std::holds_alternative<Measured>(stored.event)) reports.emplace_back();
+    if (!reports.empty()) reports.back() = *follower.latest_report();
   }
   return reports;
 }
 
 }  // namespace
+
+void BestFollower::take(const StoredEvent& stored, const History& history) {
+  if (const auto* measured = std::get_if<Measured>(&stored.event)) {
+    latest_ = report_of(stored, *measured, history.budget().spent());
+  }
+  if (!history.incumbent()) return;
+  const std::pair<TrialId, double> now = {*history.incumbent(), incumbent_value(history)};
+  latest_->best = history.in_user_units(now.second);
+  if (best_ != now) latest_->improves = true;
+  best_ = now;
+}
 
 std::optional<Best> best(const History& history) {
   if (!history.incumbent()) return std::nullopt;

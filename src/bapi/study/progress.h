@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bapi/study/event.h"
@@ -47,6 +48,19 @@ struct SpentReport {
   // Whether the best is another by it; the first report changes it. It becomes worse only where trials count by their
   // last epoch, or configurations by the mean of several trainings.
   bool improves = false;
+};
+
+// Follows how the best of a study grows. Told of every event in order, after `history` has taken it up.
+class BestFollower {
+ public:
+  void take(const StoredEvent& stored, const History& history);
+
+  // nullopt until a trial has reported. Events after a report may change what it did to the best.
+  const std::optional<SpentReport>& latest_report() const { return latest_; }
+
+ private:
+  std::optional<SpentReport> latest_;
+  std::optional<std::pair<TrialId, double>> best_;  // to be maximised
 };
 
 // Every report, in the order of the log.

@@ -70,6 +70,7 @@ function read() {
 async function go() {
   where = read();
   const there = where;
+  main.setAttribute('aria-busy', 'true');
   try {
     if (!know.studies.length || !where.id) await loadStudies();
     if (FILE && !where.id && know.studies.length === 1) { location.replace('#/s/' + encodeURIComponent(know.studies[0].id)); return; }
@@ -84,6 +85,7 @@ async function go() {
   if (where.id && know.error) {
     fill(main, el('h1', {}, where.id), complaint(know.error));
     page = null;
+    settled();
     return listen();
   }
   page = makePage();
@@ -92,9 +94,15 @@ async function go() {
   document.title = name + ' \u2013 bapi';
   fill(main, el('h1', {class: where.id ? 'quiet' : null}, shown(name)), line ? line.node : null, page.node);
   update();
-  if (page.ready) page.ready.catch(refused);
   listen();
-  await refresh(there);
+  await Promise.all([refresh(there), page.ready && page.ready.catch(refused)]);
+  if (there === where) settled();
+}
+
+// Everything that the address asks for is shown.
+function settled() {
+  main.removeAttribute('aria-busy');
+  main.dataset.path = place().path;
 }
 
 function makePage() {
@@ -131,6 +139,7 @@ function refreshSoon() {
 }
 
 function refused(error) {
+  settled();
   if (error.status === 401) {
     unfollow();
     const input = el('input', {type: 'password', id: 'token', autocomplete: 'off'});

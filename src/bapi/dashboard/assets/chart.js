@@ -49,16 +49,17 @@ function logSteps(low, high) {
   return out.length > 1 ? out : steps(low, high, 4);
 }
 
-// From numbers to pixels and back: "linear", "log", "time" (linear, with times as ticks) or "category".
+// From numbers to pixels and back: "linear", "log", "log_complement" (for values close to 1), "time" (linear, with times
+// as ticks) or "category".
 export function scaleOf(axis, low, high, from, to) {
-  const log = axis.scale === 'log' && low > 0;
-  const f = log ? Math.log : (v) => v, a = f(low), b = f(high) === a ? a + 1e-9 : f(high);
+  const log = axis.scale === 'log' && low > 0, close = axis.scale === 'log_complement' && high < 1;
+  const f = log ? Math.log : close ? (v) => -Math.log(1 - v) : (v) => v, a = f(low), b = f(high) === a ? a + 1e-9 : f(high);
   const scale = (v) => from + (to - from) * (f(v) - a) / (b - a);
-  scale.back = (p) => { const t = a + (b - a) * (p - from) / (to - from); return log ? Math.exp(t) : t; };
+  scale.back = (p) => { const t = a + (b - a) * (p - from) / (to - from); return log ? Math.exp(t) : close ? 1 - Math.exp(-t) : t; };
   scale.low = low;
   scale.high = high;
   scale.ticks = (count) => axis.scale === 'category' ? axis.names.map((n, i) => i).filter((i) => i >= Math.min(low, high) && i <= Math.max(low, high))
-      : log ? logSteps(low, high) : axis.scale === 'time' ? timeSteps(low, high, count) : steps(low, high, count);
+      : log ? logSteps(low, high) : close ? [0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999].filter((v) => v >= low && v <= high) : axis.scale === 'time' ? timeSteps(low, high, count) : steps(low, high, count);
   scale.format = axis.format || (axis.scale === 'category' ? (i) => axis.names[i] : axis.scale === 'time' ? clock : axis.unit === 's' ? duration : num);
   return scale;
 }
@@ -67,8 +68,9 @@ export function scaleOf(axis, low, high, from, to) {
 function bulk(values) {
   const sorted = Float64Array.from(values.filter((v) => isFinite(v))).sort();
   if (!sorted.length) return {low: 0, high: 1};
+  // Twice the distance of the quartiles beyond them: further away are few, if any.
   const at = (p) => sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))];
-  const q1 = at(0.05), q3 = at(0.95), reach = 1.0 * (q3 - q1) || Math.abs(q1) * 0.05 || 0.5;
+  const q1 = at(0.25), q3 = at(0.75), reach = 2 * (q3 - q1) || Math.abs(q1) * 0.05 || 0.5;
   const low = Math.max(sorted[0], q1 - reach), high = Math.min(sorted.at(-1), q3 + reach);
   return {low, high};
 }
@@ -197,6 +199,22 @@ const draw = {
     ctx.textAlign = m.align || 'left';
     ctx.fillText(m.text, x(m.x) + (m.dx || 4), y(m.y) + (m.dy ?? 4));
   },
+  // Names of lines at their ends, moved apart until they can be read.
+  names(ctx, m, x, y, box) {
+    ctx.font = '12px system-ui, sans-serif';
+    ctx.textAlign = 'right';
+    const gap = 14, list = m.names.map((n) => ({...n, at: y(n.y) - 6})).sort((a, b) => a.at - b.at);
+    list.forEach((n, i) => { n.at = Math.max(n.at, i ? list[i - 1].at + gap : box.top + 10); });
+    for (let i = list.length - 1, low = box.bottom - 4; i >= 0; --i, low -= gap) list[i].at = Math.min(list[i].at, low);
+    for (const n of list) {
+      const px = Math.min(x(n.x), box.right) - 4;
+      ctx.strokeStyle = colour('paper');
+      ctx.lineWidth = 3;
+      ctx.strokeText(n.text, px, n.at);
+      ctx.fillStyle = colour(n.colour);
+      ctx.fillText(n.text, px, n.at);
+    }
+  },
 };
 
 function reach(m, axis) {
@@ -204,7 +222,7 @@ function reach(m, axis) {
   if (m.type === 'curves') return axis === 'x' ? m.xReach : [];
   if (m.type === 'bars') return m.bars.flatMap((b) => (axis === 'x' ? [b.x0, b.x1] : [b.y0, b.y1]));
   if (m.type === 'rule') return m.fit && m[axis] !== undefined ? [m[axis]] : [];
-  if (m.type === 'text') return [];
+  if (m.type === 'text' || m.type === 'names') return [];
   if (m.across ? axis === 'x' : axis === 'y') return [...(m.low || []), ...(m.high || []), ...((m.across ? m.xs : m.ys) || [])];
   return [...((axis === 'x' ? m.xs : m.ys) || [])];
 }
@@ -212,7 +230,8 @@ function reach(m, axis) {
 // ---- The figure
 
 export class Chart {
-  // `build` gives {x, y, marks, points, caption, table: {head, rows}, pick}, or {empty: "what it waits for"}.
+  // `build` gives {x, y, marks, points, caption, table: {head, rows}, pick}, or {empty: "what it waits for"}, with
+  // `loading` if that is only the answer.
   constructor(id, title, build, options = {}) {
     Object.assign(this, {id, title, build, options, hovered: -1, spec: {empty: ''}, job: 0});
     this.data = el('canvas', {'aria-hidden': 'true'});
@@ -227,7 +246,7 @@ export class Chart {
         el('button', {type: 'button', class: 'small', onclick: () => this.toggleTable(), 'aria-label': 'Table: ' + title}, 'table'),
         el('button', {type: 'button', class: 'small', onclick: () => this.saveCsv(), 'aria-label': 'CSV: ' + title}, 'CSV'),
         el('button', {type: 'button', class: 'small', onclick: () => this.savePng(), 'aria-label': 'PNG: ' + title}, 'PNG'));
-    this.node = el('figure', {class: 'chart', id: 'chart-' + id}, el('div', {class: 'bar'}, el('h2', {}, title), this.buttons), options.above || null, this.plot, this.empty, this.reading, options.below || null, this.caption, this.tableBox);
+    this.node = el('figure', {class: 'chart', id: 'chart-' + id}, el('div', {class: 'bar'}, el('h2', {}, title), this.buttons), el('div', {class: 'stage'}, this.plot, this.reading), this.empty, options.below || null, this.caption, this.tableBox);
     this.node.chart = this;
     this.listen();
     this.observer = new ResizeObserver(() => this.redraw());
@@ -244,6 +263,7 @@ export class Chart {
     this.buttons.hidden = nothing;
     fill(this.empty, this.spec.empty || '');
     this.empty.hidden = !nothing;
+    this.empty.className = 'wait' + (this.spec.loading ? ' loading' + (this.options.small ? ' small' : '') : '');
     if (nothing) return fill(this.caption, '');
     this.plot.setAttribute('aria-label', this.title + ': ' + this.spec.caption);
     if (!this.tableBox.hidden) this.fillTable();
@@ -317,7 +337,7 @@ export class Chart {
     ctx.fillStyle = colour('quiet');
     ctx.textBaseline = 'alphabetic';
     ctx.textAlign = 'right';
-    for (const t of y.ticks(Math.max(2, (box.bottom - box.top) / 42))) {
+    for (const t of this.spec.y.bare ? [] : y.ticks(Math.max(2, (box.bottom - box.top) / 34))) {
       const py = Math.round(y(t)) + 0.5;
       if (py < box.top - 1 || py > box.bottom + 1) continue;
       ctx.beginPath();
@@ -419,7 +439,12 @@ export class Chart {
       ctx.strokeStyle = colour('select');
       ctx.strokeRect(this.drag[0], this.drag[1], this.drag[2] - this.drag[0], this.drag[3] - this.drag[1]);
     }
-    fill(this.reading, p ? shown(p.label) : '\u00a0');
+    fill(this.reading, p ? shown(p.label) : '');
+    this.reading.hidden = !p;
+    if (!p) return;
+    // Beside the point, on the side with more room.
+    const left = x(p.x) > (this.box.left + this.box.right) / 2, top = y(p.y) > (this.box.top + this.box.bottom) / 2;
+    Object.assign(this.reading.style, {left: left ? 'auto' : x(p.x) + 10 + 'px', right: left ? this.plot.clientWidth - x(p.x) + 10 + 'px' : 'auto', top: top ? 'auto' : y(p.y) + 10 + 'px', bottom: top ? this.plot.clientHeight - y(p.y) + 10 + 'px' : 'auto'});
   }
 
   nearest(px, py) {

@@ -5,12 +5,12 @@ import {Chart, colour, STATE_COLOUR, STATE_SHAPE} from './chart.js';
 
 // The kinds of spending in the order of the server; one that is not listed here keeps its name.
 const kinds = () => Object.keys(know.study.spending);
-const KIND_COLOUR = {epoch: 'blue', 'start-up': 'orange', repeat: 'purple', unfinished: 'ink', grace: 'sky', failed: 'vermilion', ahead: 'green', unreported: 'grey', snapshot: 'yellow', lost: 'quiet'};
+const KIND_COLOUR = {epoch: 'blue', 'start-up': 'orange', repeat: 'purple', unfinished: 'grey', grace: 'green', failed: 'vermilion', ahead: 'sky', unreported: 'ink', snapshot: 'yellow', lost: 'quiet'};
 const KIND_WORDS = {epoch: 'epochs', repeat: 'repeated', snapshot: 'snapshots'};
 export const kindColour = (kind) => KIND_COLOUR[kind] || 'grey';
 export const kindWords = (kind) => KIND_WORDS[kind] || kind;
 
-const READING = 'Reading the study.';
+const READING = {empty: 'Reading the study.', loading: true};
 export const unit = () => know.study.spec.unit;
 const metric = () => know.study.spec.metric;
 const goal = () => know.study.spec.goal;
@@ -30,7 +30,7 @@ export function accruing() {
 export function burndown() {
   return new Chart('burndown', 'Budget burn-down', () => {
     const record = know.answers.burndown, s = know.study;
-    if (!record) return {empty: READING};
+    if (!record) return READING;
     if (!record.points.length) return {empty: 'Nothing has been spent yet.'};
     const points = record.points, KINDS = kinds(), xs = points.map((p) => p.at), total = points.map((p) => p.total);
     const spent = points.map((p) => sum(Object.values(p.spent)));
@@ -101,11 +101,13 @@ export function outlook() {
   });
   const chart = new Chart('outlook', 'Outlook', () => {
     const inc = know.answers.incumbent, w = know.insight['what-if'] && know.insight['what-if'].answer;
-    if (!inc) return {empty: READING};
+    if (!inc) return READING;
     if (!inc.steps.length) return {empty: 'No report yet; the outlook needs one.'};
     const budget = know.study.budget, steps = inc.steps, xs = [...steps.map((p) => p.spent), budget.spent], ys = [...steps.map((p) => p.value), steps.at(-1).value];
     // The frame holds what the best was from a tenth of the spending on: the first reports would make the rest a line.
     const early = steps.findLast((p) => p.spent <= 0.1 * budget.spent), sample = [...(early ? [early.value] : []), ...steps.filter((p) => p.spent > 0.1 * budget.spent).map((p) => p.value), steps.at(-1).value];
+    // As much below the best as is hoped for above it, so that the reports on the way show.
+    if (w && w.rows.length) sample.push(2 * steps.at(-1).value - (goal() === 'maximize' ? Math.max(...w.rows.map((r) => r.high)) : Math.min(...w.rows.map((r) => r.low))));
     const marks = [{type: 'dots', xs: inc.dots.map((d) => d[0]), ys: inc.dots.map((d) => d[1]), colour: 'grey', alpha: 0.35, size: 1.8, off: true},
                    {type: 'line', xs, ys, step: true, colour: 'blue', width: 2, off: 'y'}, {type: 'rule', x: budget.spent, label: 'now', fit: true, side: 'left', foot: goal() === 'maximize'}];
     let words = metric() + ' went from ' + num(steps[0].value) + ' to ' + num(steps.at(-1).value) + ' in ' + plural(steps.length, 'step') + ', the last ' + (FILE ? 'after ' + cost(steps.at(-1).spent, unit()) : ago(now() - steps.at(-1).at)) + '.';
@@ -138,8 +140,12 @@ export function budgetText(b) {
 
 export const stateOf = (i) => (know.trials[i] ? know.trials[i].state : 'running');
 
-const RAMP = ['#440154', '#414487', '#2a788e', '#22a884', '#7ad151', '#c8b400'];
-function ramp(t) { return RAMP[Math.max(0, Math.min(RAMP.length - 1, Math.floor(t * RAMP.length)))]; }
+// The better, the stronger against the paper.
+const RAMP = {light: ['#d9b44a', '#a3b85c', '#5fae7f', '#2a8f8f', '#33638d', '#440154'], dark: ['#5b3a78', '#46599a', '#3a86a0', '#35b48a', '#8fdc58', '#fde725']};
+function ramp(t) {
+  const list = RAMP[matchMedia('(prefers-color-scheme: dark)').matches ? (document.documentElement.dataset.theme === 'light' ? 'light' : 'dark') : document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light'];
+  return list[Math.max(0, Math.min(list.length - 1, Math.floor(t * list.length)))];
+}
 
 // Where a value of a parameter stands between its ends.
 export function unitOf(p, v) {
@@ -179,12 +185,12 @@ export function curves(options) {
     for (const f of told) {
       const c = f.course, e = c.map((p) => p.epoch);
       marks.push({type: 'area', xs: e, low: c.map((p) => p.low), high: c.map((p) => p.high), colour: 'purple', alpha: 0.1, off: true},
-                 {type: 'line', xs: e, ys: c.map((p) => p.expected), colour: 'purple', dash: [4, 3]},
-                 {type: 'text', x: c.at(-1).epoch, y: c.at(-1).expected, text: String(f.trial), align: 'right', dx: -2});
+                 {type: 'line', xs: e, ys: c.map((p) => p.expected), colour: 'purple', dash: [4, 3]});
       const stop = c.find((p) => p.epoch === f.stop);
       if (stop) marks.push({type: 'dots', xs: [stop.epoch], ys: [stop.expected], colour: 'purple', shape: 'cross', size: 4});
     }
     if (all[best]) line(best, 3, STATE_COLOUR[stateOf(best)]);
+    if (told.length) marks.push({type: 'names', names: told.map((f) => ({x: f.course.at(-1).epoch, y: f.course.at(-1).expected, text: 'trial ' + f.trial, colour: 'purple'}))});
     shownPins.forEach((i) => line(i, 2.5, 'ink'));
     if (selected() !== null) line(selected(), 3, 'select');
     const label = (i, j) => 'trial ' + i + ', epoch ' + (j + 1) + ': ' + num(all[i].values[j]) + ', ' + stateOf(i) + (know.trials[i] ? '; ' + configText(know.trials[i].config) : '');
@@ -254,7 +260,7 @@ function wilson(share, n) {
 export function calibrationChart() {
   return new Chart('calibration', 'Calibration: how often forecasts came true', () => {
     const record = know.answers.calibration, rows = record ? record.table.filter((r) => r.count) : [];
-    if (!record) return {empty: READING};
+    if (!record) return READING;
     if (!rows.length) return {empty: 'No predicted epoch has been reached yet; policies without a model of values predict none.'};
     const marks = [{type: 'line', xs: [0.4, 1], ys: [0.4, 1], colour: 'quiet', dash: [4, 3], off: true}], points = [];
     rows.forEach((r, i) => {
@@ -273,7 +279,7 @@ export function calibrationChart() {
 
 export function errorsChart() {
   return new Chart('errors', 'Errors of forecasts, in order of time', () => {
-    if (!know.answers.calibration) return {empty: READING};
+    if (!know.answers.calibration) return READING;
     const list = know.answers.calibration.forecasts.filter((f) => f.error !== null);
     if (!list.length) return {empty: 'No forecast has come to its epoch yet.'};
     const n = list.length, inside = list.filter((f) => Math.abs(f.error) <= 1.2816).length;
@@ -327,13 +333,13 @@ export function certificate() {
     if (!c) return {empty: (know.insight.certificate && know.insight.certificate.trouble) || 'The planner is at work.'};
     if (!c.gains.length) return {empty: 'Nothing is left of the budget that would buy an improvement.'};
     read();
-    const n = c.gains.length, xs = [0, ...c.gains], ys = [chanceOver(c.gains, 0), ...c.gains.map((g, i) => 1 - (i + 1) / n)], gain = Math.min(most(), Number(param('gain') ?? most() / 4));
+    const n = c.gains.length, some = c.gains.filter((g) => g > 0), xs = [0, ...some], ys = [chanceOver(c.gains, 0), ...some.map((g, i) => (some.length - i - 1) / n)], gain = Math.min(most(), Number(param('gain') ?? most() / 4));
     return {
       x: {label: 'gain in ' + metric(), low: 0, high: most() * 1.02}, y: {label: 'probability', low: 0, high: 1, format: percent},
       marks: [{type: 'area', xs, low: ys.map(() => 0), high: ys, colour: c.trusted ? 'green' : 'grey', alpha: 0.18, step: true}, {type: 'line', xs, ys, colour: c.trusted ? 'green' : 'grey', width: 2, step: true}, {type: 'rule', x: gain, colour: 'ink'}],
-      points: c.gains.map((g, i) => ({x: g, y: ys[i + 1], label: 'more than ' + num(g) + ': ' + percent(ys[i + 1])})),
+      points: some.map((g, i) => ({x: g, y: ys[i + 1], label: 'more than ' + num(g) + ': ' + percent(ys[i + 1])})),
       caption: 'A statement of the model: the probability that the remaining ' + cost(c.remaining, unit()) + ' improve ' + num(c.best) + ' by more than a gain. ' + (c.trusted ? percent(c.within_80) + ' of ' + c.forecasts + ' forecasts kept their 80 % interval so far.' : 'Not to be relied on: ' + c.reason + '.'),
-      table: {head: ['gain', 'probability of more'], rows: c.gains.map((g, i) => [g, ys[i + 1]])},
+      table: {head: ['gain', 'probability of more'], rows: some.map((g, i) => [g, ys[i + 1]])},
     };
   }, {below: el('div', {class: 'slider'}, el('label', {}, 'Gain asked for ', slider), said)});
   return chart;
@@ -342,7 +348,7 @@ export function certificate() {
 export function timeline() {
   return new Chart('timeline', 'Timeline of workers', () => {
     const record = know.answers.timeline;
-    if (!record) return {empty: READING};
+    if (!record) return READING;
     if (!record.bars.length) return {empty: 'No trial has been trained yet.'};
     const lanes = Math.max(record.workers, ...record.bars.map((b) => b.lane + 1)), until = know.study.state === 'running' ? now() : Math.max(...record.bars.map((b) => b.end || b.begin));
     const bars = [], points = [];
@@ -382,7 +388,7 @@ export function parameter(p) {
     const choice = p.kind === 'choice', xs = list.map((t) => (choice ? p.options.findIndex((o) => o === t.config[p.name]) : t.config[p.name])), ahead = list.filter((t) => t.forecast);
     const best = list.reduce((a, b) => (better(b.value, a.value, goal()) ? b : a));
     return {
-      x: choice ? {scale: 'category', names: p.options.map(value), low: -0.5, high: p.options.length - 0.5} : {scale: p.scale === 'log' ? 'log' : 'linear', label: p.name}, y: {label: metric()}, sample: list.map((t) => t.value), pick,
+      x: choice ? {scale: 'category', names: p.options.map(value), low: -0.5, high: p.options.length - 0.5} : {scale: p.scale, label: p.name, low: p.low, high: p.high}, y: {label: metric()}, sample: list.map((t) => t.value), pick,
       marks: [{type: 'whiskers', xs: ahead.map((t) => xs[list.indexOf(t)]), low: ahead.map((t) => t.low), high: ahead.map((t) => t.high), colour: 'purple', alpha: 0.35, off: true},
               {type: 'dots', xs, ys: list.map((t) => t.value), colours: list.map((t) => STATE_COLOUR[t.state]), shapes: list.map((t) => STATE_SHAPE[t.state]), size: 3, off: true}, {type: 'dots', xs, ys: xs.map(() => NaN), colour: 'ink'}],
       points: list.map((t, i) => ({x: xs[i], y: t.value, key: t.trial, label: 'trial ' + t.trial + ': ' + p.name + '=' + value(t.config[p.name]) + ', ' + num(t.value) + (t.forecast ? ' expected at the last epoch' : ' measured')})),
@@ -413,9 +419,9 @@ export function parallel(params) {
     });
     const brushed = axes.some((p, i) => brush(i));
     return {
-      x: {scale: 'category', names: ['', ...axes.map((p) => (p.kind === 'value' ? metric() : p.name))], low: 0.9, high: n + 0.1}, y: {low: -0.1, high: 1.1, format: () => ''}, left: 20, marks, pick,
+      x: {scale: 'category', names: ['', ...axes.map((p) => (p.kind === 'value' ? metric() : p.name))], low: 0.9, high: n + 0.1}, y: {low: -0.1, high: 1.1, bare: true}, left: 20, marks, pick,
       points: rows.map((r, i) => ({x: n, y: r[n - 1], key: list[i].trial, label: 'trial ' + list[i].trial + ': ' + num(list[i].value) + '; ' + configText(list[i].config)})),
-      caption: brushed ? kept.length + ' of ' + list.length + ' trials are within the marked ranges' + (kept.length ? '; the best has ' + num(kept.reduce((a, b) => (better(b.value, a, goal()) ? b.value : a), kept[0].value)) + '.' : '.') : 'One line per trial, the better the lighter. Drag along an axis to keep a range; double click keeps all.',
+      caption: brushed ? kept.length + ' of ' + list.length + ' trials are within the marked ranges' + (kept.length ? '; the best has ' + num(kept.reduce((a, b) => (better(b.value, a, goal()) ? b.value : a), kept[0].value)) + '.' : '.') : 'One line per trial, the better the stronger. Drag along an axis to keep a range; double click keeps all.',
       table: {head: ['trial', ...params.map((p) => p.name), metric()], rows: kept.map((t) => [t.trial, ...params.map((p) => t.config[p.name] ?? null), t.value])},
     };
   });
@@ -435,17 +441,21 @@ export function compareChart(id, title, list, mode) {
   const names = ['blue', 'orange', 'green', 'vermilion', 'purple', 'sky', 'grey'];
   return new Chart(id, title, () => {
     if (!list.length) return {empty: 'Choose studies with the same metric and goal.'};
-    const marks = [], points = [];
+    const marks = [], points = [], ends = [], sample = [];
     list.forEach(({study, incumbent}, i) => {
       const began = study.began, last = mode === 'time' ? (study.changed || began) - began : mode === 'share' ? study.budget.spent / study.budget.total : study.budget.spent;
       const xs = incumbent.steps.map((p) => (mode === 'time' ? p.at - began : mode === 'share' ? p.spent / study.budget.total : p.spent)), ys = incumbent.steps.map((p) => p.value);
       if (!xs.length) return;
-      marks.push({type: 'line', step: true, xs: [...xs, last], ys: [...ys, ys.at(-1)], colour: names[i % 7], width: 2, dash: i >= 7 ? [6, 3] : [1, 0]}, {type: 'text', x: last, y: ys.at(-1), text: study.name, align: 'right', dx: -4, dy: 14 + 14 * i, colour: names[i % 7]});
+      marks.push({type: 'line', step: true, xs: [...xs, last], ys: [...ys, ys.at(-1)], colour: names[i % 7], width: 2, dash: i >= 7 ? [6, 3] : [], off: 'y'});
+      // The first reports would make the rest a line.
+      sample.push(...ys.filter((v, j) => (xs[j + 1] ?? last) > 0.05 * last));
+      ends.push({x: last, y: ys.at(-1), text: study.name, colour: names[i % 7]});
       xs.forEach((x, j) => points.push({x, y: ys[j], label: study.name + ': ' + num(ys[j])}));
     });
     const u = list[0].study.spec.unit;
+    marks.push({type: 'names', names: ends});
     return {
-      x: {label: mode === 'time' ? 'time since the first decision' : mode === 'share' ? 'share of the budget' : 'budget spent (' + u + ')', unit: mode === 'time' ? 's' : u, format: mode === 'share' ? percent : undefined, low: 0}, y: {label: list[0].study.spec.metric}, marks, points,
+      x: {label: mode === 'time' ? 'time since the first decision' : mode === 'share' ? 'share of the budget' : 'budget spent (' + u + ')', unit: mode === 'time' ? 's' : u, format: mode === 'share' ? percent : undefined, low: 0}, y: {label: list[0].study.spec.metric}, marks, points, sample,
       caption: list.map(({study}) => study.name + ': ' + (study.best ? num(study.best.value) : 'no report') + ' after ' + cost(study.budget.spent, study.spec.unit)).join('; ') + '.',
       table: {head: ['study', 'x', 'value'], rows: points.map((p) => [p.label.split(':')[0], p.x, p.y])},
     };

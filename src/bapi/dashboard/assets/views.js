@@ -58,8 +58,8 @@ function bestCard() {
     const b = know.study.best;
     slot(body, [b], () => b ? [
       el('p', {class: 'big'}, know.study.spec.metric + ' ', el('strong', {id: 'best-value', title: String(b.value)}, num(b.value)), ' ', b.standard_error == null ? '' : '\u00b1 ' + num(b.standard_error) + ' ', el('small', {}, b.trainings > 1 ? 'mean of ' + b.trainings + ' trainings, the best of them: ' : '', trialLink(b.trial), ', epoch ' + b.epoch)),
-      el('p', {class: 'config'}, Object.entries(b.config).map(([k, v]) => el('span', {title: String(v)}, k + '=' + value(v) + ' '))),
-      b.checkpoint ? el('p', {class: 'path'}, 'model ', el('code', {}, b.checkpoint), ' ', copyButton(b.checkpoint, 'Copy the path of the model')) : el('p', {class: 'path'}, 'no model was saved'),
+      el('p', {class: 'config'}, Object.entries(b.config).map(([k, v]) => [el('span', {title: String(v)}, k + '=', el('strong', {}, value(v))), ' '])),
+      b.checkpoint ? el('p', {class: 'path'}, el('code', {}, b.checkpoint), ' ', copyButton(b.checkpoint, 'Copy the path of the model')) : el('p', {class: 'path'}, 'no model was saved'),
       b.checkpoint_note ? el('p', {class: 'note'}, b.checkpoint_note) : null] : el('p', {class: 'wait'}, 'No report yet.'));
   }};
 }
@@ -79,20 +79,36 @@ function budgetCard() {
     slot(body, [b, s.committed, s.spending, s.ends_at && Math.round(s.ends_at), s.deadline, s.state, Math.round(extra / Math.max(b.total, 1) * 200)], () => [
       budgetBar(s.spending, b.total, s.state === 'running' ? s.committed : 0),
       el('p', {class: 'big'}, el('strong', {id: 'spent-value', title: String(b.spent)}, costShort(b.spent, u)), ' of ', el('span', {id: 'total-value', title: String(b.total)}, cost(b.total, u)), el('small', {}, s.committed > 0 && s.state === 'running' ? ' \u00b7 ' + cost(s.committed, u) + ' committed' : '', extra > 0.5 ? ' \u00b7 about ' + cost(extra, u) + ' more not reported yet' : '')),
-      el('p', {}, b.spent > 0 ? Object.entries(s.spending).filter(([k, v]) => v > 0 || k === 'failed').map(([k, v], i) => [i ? ' \u00b7 ' : '', el('span', {class: 'key k-' + k, 'aria-hidden': 'true'}), ' ' + kindWords(k) + ' ' + (100 * v / b.spent).toFixed(1) + ' %']) : 'nothing spent yet'),
+      el('p', {class: 'kinds'}, b.spent > 0 ? Object.entries(s.spending).filter(([k, v]) => v > 0 || k === 'failed').map(([k, v]) => [el('span', {}, el('span', {class: 'key k-' + k, 'aria-hidden': 'true'}), ' ' + kindWords(k) + ' ' + (100 * v / b.spent).toFixed(1) + ' %'), ' ']) : 'nothing spent yet'),
       el('p', {}, s.state === 'finished' || s.state === 'interrupted' ? cost(b.remaining, u) + ' left' : s.ends_at ? ['ends about ', el('strong', {}, clock(s.ends_at))] : 'its end is not known yet', s.deadline ? ' \u00b7 deadline ' + clock(s.deadline) : '')]);
   }};
+}
+
+// The latest decisions besides the one that is told in full.
+function recentList(recent, latest) {
+  const list = recent.filter((d) => !latest || d.seq !== latest.seq).slice(0, 6);
+  return list.length ? [el('h3', {}, 'Before'), el('ul', {class: 'recent'}, list.map((d) => el('li', {}, el('small', {class: 'n'}, know.study.began ? duration(d.at - know.study.began) : ''), ' ', el('a', {href: link(know.id, 'decisions?open=' + d.seq)}, '#' + d.seq), ' ' + d.decision)))] : [];
+}
+
+// What the budget has bought, and what more of it would bring.
+function finishedWords(s, w) {
+  const steps = know.answers.incumbent ? know.answers.incumbent.steps : [], total = Object.values(s.trials).reduce((a, b) => a + b, 0), more = w && w.rows.length ? w.rows.at(-1) : null;
+  return [
+    el('p', {}, cost(s.budget.spent, s.budget.unit) + ' bought ' + plural(total, 'trial'), steps.length ? ', and took ' + s.spec.metric + ' from ' + num(steps[0].value) + ' to ' + num(steps.at(-1).value) + '.' : '.'),
+    more && s.best ? el('p', {}, 'As much again would be expected to bring it to ' + num(more.best) + ' (80 %: ' + num(more.low) + ' to ' + num(more.high) + ').') : null,
+    s.command ? el('p', {}, el('code', {}, s.command + ' --budget ' + budgetText(2 * s.budget.total)), ' ', copyButton(s.command + ' --budget ' + budgetText(2 * s.budget.total), 'Copy the command')) : null];
 }
 
 function nowCard() {
   const body = el('div', {});
   return {node: card('Now', body, 'h-now'), update: () => {
     const s = know.study, plan = know.insight.plan && know.insight.plan.answer, d = s.latest;
-    const next = s.state !== 'finished' && plan && plan.decision;
-    slot(body, [d && d.seq, s.running.map((r) => [r.trial, r.epochs, r.until, r.last]), next, s.state], () => [
+    const next = s.state !== 'finished' && plan && plan.decision, w = know.insight['what-if'] && know.insight['what-if'].answer, recent = know.answers['decisions?limit=7'] ? know.answers['decisions?limit=7'].decisions : [];
+    slot(body, [d && d.seq, s.running.map((r) => [r.trial, r.epochs, r.until, r.last]), next, s.state, recent.map((r) => r.seq), s.state === 'finished' && [w && w.rows.at(-1), know.answers.incumbent && know.answers.incumbent.steps.length]], () => [
       d ? el('div', {class: 'decision'}, el('p', {}, el('small', {}, s.began ? duration(d.at - s.began) + ' ' : ''), el('a', {href: link(know.id, 'decisions?open=' + d.seq)}, '#' + d.seq), ' ', el('strong', {}, d.decision)), el('p', {class: 'note'}, cut(d.because || '', 700))) : el('p', {class: 'wait'}, 'Nothing has been decided yet.'),
-      s.running.length ? el('ul', {class: 'running'}, s.running.map((r) => el('li', {}, trialLink(r.trial), el('span', {class: 'n'}, ' ' + r.epochs + '/' + r.until + ' '), r.last === null ? el('span', {class: 'wait'}, 'starting for ' + duration(Math.max(0, Math.round(now() - r.since)))) : [el('strong', {}, num(r.last)), ' ', spark(r.spark)]))) : el('p', {class: 'wait'}, s.state === 'running' ? 'No trial is running at this moment.' : 'Nothing is running.'),
-      next ? el('p', {}, 'next: ', nextText(next)) : null]);
+      s.state === 'finished' ? null : s.running.length ? el('ul', {class: 'running'}, s.running.map((r) => el('li', {}, trialLink(r.trial), el('span', {class: 'n'}, ' ' + r.epochs + '/' + r.until + ' '), r.last === null ? el('span', {class: 'wait'}, 'starting for ' + duration(Math.max(0, Math.round(now() - r.since)))) : [el('strong', {}, num(r.last)), ' ', spark(r.spark)]))) : el('p', {class: 'wait'}, s.state === 'running' ? 'No trial is running at this moment.' : 'Nothing is running.'),
+      next ? el('p', {class: 'next'}, el('strong', {}, 'next '), nextText(next)) : null,
+      s.state === 'finished' ? finishedWords(s, w) : null, recentList(recent, d)]);
   }};
 }
 
@@ -130,7 +146,7 @@ function insightAge() {
 export function overview() {
   const best = bestCard(), budget = budgetCard(), happening = nowCard(), age = insightAge(), look = outlook(), lines = curves({few: true});
   const parts = [best, budget, look, happening, age, lines];
-  return {title: 'Overview', parts: ['trials', 'curves', 'incumbent', '?plan', '?what-if', '?forecast', '?certificate'],
+  return {title: 'Overview', parts: ['trials', 'curves', 'incumbent', 'decisions?limit=7', '?plan', '?what-if', '?forecast', '?certificate'],
           node: el('div', {}, el('div', {class: 'cards'}, best.node, budget.node, el('section', {class: 'card wide'}, look.node, age.node), happening.node), el('section', {class: 'card'}, lines.node)),
           update: () => parts.forEach((p) => p.update())};
 }
@@ -177,7 +193,7 @@ export function trialsPage() {
   };
   const header = () => fill(head, columns().map((c) => {
     const sort = param('sort') || 'trial', on = sort.replace('-', '') === c, down = sort.startsWith('-');
-    return el('th', {scope: 'col', class: c.startsWith('config.') || c === 'spent' || c === 'epochs' ? 'extra' : null, 'aria-sort': on ? (down ? 'descending' : 'ascending') : null}, el('button', {type: 'button', class: 'sort', onclick: () => { setParam('sort', on && !down ? '-' + c : c); show(); }}, c.replace('config.', '') + (c === 'spent' ? ' (' + unit() + ')' : ''), on ? (down ? ' \u2193' : ' \u2191') : ''));
+    return el('th', {scope: 'col', class: (c === 'trial' || c === 'state' ? '' : 'n ') + (c.startsWith('config.') || c === 'spent' || c === 'epochs' ? 'extra' : ''), 'aria-sort': on ? (down ? 'descending' : 'ascending') : null}, el('button', {type: 'button', class: 'sort', onclick: () => { setParam('sort', on && !down ? '-' + c : c); show(); }}, c.replace('config.', '') + (c === 'spent' ? ' (' + unit() + ')' : ''), on ? (down ? ' \u2193' : ' \u2191') : ''));
   }));
   const rows = () => {
     const from = Math.max(0, Math.floor(box.scrollTop / ROW) - 10), to = Math.min(list.length, from + 50), chosen = selected();
@@ -207,7 +223,7 @@ export function planPage() {
 
 export function budgetPage() {
   const burn = burndown(), time = timeline(), values = costValue(), body = el('div', {});
-  return {title: 'Budget', parts: ['burndown', 'timeline', 'trials'], node: el('div', {class: 'charts'}, el('section', {class: 'card'}, burn.node), el('section', {class: 'card'}, time.node), el('section', {class: 'card'}, values.node), card('Spending by kind', body, 'h-kinds')), update: () => {
+  return {title: 'Budget', parts: ['burndown', 'timeline', 'trials'], node: el('div', {}, el('section', {class: 'card'}, burn.node), el('section', {class: 'card'}, time.node), el('section', {class: 'card'}, values.node), card('Spending by kind', body, 'h-kinds')), update: () => {
     [burn, time, values].forEach((c) => c.update());
     const s = know.study;
     slot(body, s.spending, () => table(['kind', 'spent', 'share'], Object.entries(s.spending).map(([k, v]) => [[el('span', {class: 'key k-' + k, 'aria-hidden': 'true'}), ' ' + kindWords(k)], el('span', {title: String(v)}, costShort(v, unit())), s.budget.spent ? (100 * v / s.budget.spent).toFixed(1) + ' %' : '\u2013'])));
@@ -277,7 +293,8 @@ export function decisionsPage() {
   const more = el('button', {type: 'button', onclick: () => { most += 200; show(); }}, 'show older ones');
   const show = () => {
     const record = know.answers['decisions?limit=2000'];
-    if (!record) return;
+    more.hidden = true;
+    if (!record) return fill(feed, el('p', {class: 'wait loading'}, 'Reading the study.'));
     const q = (param('q') || '').toLowerCase(), t = param('trial'), open = Number(param('open')), only = param('kind');
     const list = record.decisions.filter((d) => (!only || d.decision.startsWith(only)) && (!t || String(d.trial) === t) && (!q || (d.decision + ' ' + d.rule + ' ' + d.because).toLowerCase().includes(q)));
     fill(feed, list.slice(0, most).map((d) => {
@@ -415,7 +432,7 @@ export function comparePage() {
     const others = all.filter((a) => !same.includes(a));
     charts = [...(sameUnit ? [compareChart('c-spent', 'Best over budget spent', same, 'spent')] : []), compareChart('c-share', 'Best over share of the budget', same, 'share'), compareChart('c-time', 'Best over time', same, 'time')];
     const names = [...new Set(same.flatMap((a) => Object.keys(a.study.best ? a.study.best.config : {})))];
-    fill(node, charts.map((c) => el('section', {class: 'card'}, c.node)),
+    fill(node, el('div', {class: 'cards'}, charts.map((c) => el('section', {class: 'card'}, c.node))),
          card('Figures', el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'Table of figures'}, table(['study', 'policy', 'best', 'spent', 'overhead', 'trials', 'kept 80 %'], same.map((a) => { const s = a.study, v = a.calibration.table[0]; return [el('a', {href: link(a.id)}, s.name), s.policy, s.best ? s.best.value : null, cost(s.budget.spent, s.spec.unit), s.budget.spent ? percent(1 - s.spending.epoch / s.budget.spent) : '\u2013', Object.values(s.trials).reduce((x, y) => x + y, 0), v.count ? percent(v.within_80) + ' of ' + v.count : '\u2013']; }))), 'h-figures'),
          card('Best configurations', el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'Table of configurations'}, table(['parameter', ...same.map((a) => a.study.name)], names.map((k) => { const vs = same.map((a) => (a.study.best ? a.study.best.config[k] : null)), differ = vs.some((v) => v !== vs[0]); return [k, ...vs.map((v) => (differ ? el('strong', {}, value(v)) : value(v)))]; }))), 'h-configs'),
          others.map((a) => el('p', {class: 'warn'}, a.id + ': ' + (a.error ? a.error.message : 'left out, it has the metric ' + a.study.spec.goal + ' ' + a.study.spec.metric + ', the others ' + first.study.spec.goal + ' ' + first.study.spec.metric))),
