@@ -142,6 +142,15 @@ TEST_P(StoreContract, EventsAfterANumberAreTheRest) {
   EXPECT_TRUE(store().events(99).empty());
 }
 
+TEST_P(StoreContract, ALogIsReadInPieces) {
+  append({measured(0, 1), measured(0, 2), measured(0, 3)});
+  const std::vector<StoredEvent> all = store().events(0);
+  EXPECT_EQ(store().read(0, 2).events, std::vector<StoredEvent>(all.begin(), all.begin() + 2));
+  EXPECT_EQ(store().read(2, 2).events, std::vector<StoredEvent>(all.begin() + 2, all.end()));
+  EXPECT_TRUE(store().read(3, 2).events.empty());
+  EXPECT_FALSE(store().read(0, 2).damage);
+}
+
 TEST_P(StoreContract, EverythingIsAppendedOnlyAfterTheEventThatTheWriterSawLast) {
   const std::vector<Event> fact{measured(0, 1)};
   EXPECT_FALSE(store().append_decision(1, started(0), kNow));

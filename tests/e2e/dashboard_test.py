@@ -387,6 +387,15 @@ class Answers(Dashboard):
         self.assertAlmostEqual(sum(points[-1]["spent"].values()), self.json("status", "mlp")["budget"]["spent"])
         self.assertEqual(points[0]["spent"]["epoch"], 0)
 
+    def test_a_timeline_is_told_in_part(self):
+        self.finished_study()
+        self.serve()
+        bars = self.get("studies/mlp/timeline")["bars"]
+        now = int(bars[-1]["end"])
+        self.assertEqual(self.get(f"studies/mlp/timeline?from={now + 100}")["bars"], [])
+        self.assertEqual(self.get("studies/mlp/timeline?to=1")["bars"], [])
+        self.assertEqual(self.get(f"studies/mlp/timeline?from={now - 86400}&to={now + 86400}")["bars"], bars)
+
     def test_what_was_seen_is_not_sent_again(self):
         self.finished_study()
         self.serve()

@@ -207,7 +207,8 @@ test('a study is followed live, its death noticed, and nothing missed when the s
   const zoomed = page.url();
   server.child.kill('SIGKILL');
   await page.waitForFunction(() => /not live since/.test(document.querySelector('#head').innerText));
-  const again = await place.serve('--port', String(server.port));
+  // The port is free again once the system has noticed that the server is gone.
+  const again = await until(() => place.serve('--port', String(server.port)).catch(() => null), 'a server on the same port');
   await page.goto(again.address);
   server = again;
   await go(page, server, '/s/live');
@@ -371,6 +372,47 @@ test('spreadsheets do not take a cell for a formula', async () => {
   const csv = new Function(text + 'return csv;')();
   assert.equal(csv(['a'], [['=1+1'], ['+x'], ['-x'], ['@x'], [-1.5], ['a,"b"'], [null]]), 'a\r\n\'=1+1\r\n\'+x\r\n\'-x\r\n\'@x\r\n-1.5\r\n"a,""b"""\r\n\r\n');
   await page.context().close();
+});
+
+test('names and values from outside are text, whatever they hold', async () => {
+  const nasty = ['<img src=x onerror=alert(1)>', '\u202egnp.exe', 'x'.repeat(10000), '"><script>alert(1)</script>', '=1+1'];
+  place.study('nasty', {budget: '"40 epochs"', epochs: 4, policy: 'random'});
+  const file = join(place.dir, 'nasty.yaml');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('  kind: {values: [sgd, adam]}', '  kind: {values: ' + JSON.stringify(nasty).replaceAll('\\u202e', '\u202e') + '}'));
+  place.bapi('run', 'nasty.yaml', '-q');
+  const page = await open(chrome, server.address, {width: 360});
+  await page.getByRole('link', {name: 'nasty', exact: true}).waitFor();
+  for (const part of PAGES) {
+    await go(page, server, '/s/nasty' + part);
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(over <= 0, part + ' scrolls by ' + over);
+    assert.equal(await page.locator('main img, main script, main iframe').count(), 0, part);
+    assert.equal((await page.locator('main').innerText()).includes('\u202e'), false, part);
+  }
+  assert.deepEqual(page.wrong, []);
+  const report = join(place.dir, 'nasty.html');
+  place.bapi('export', 'nasty', '-f', 'html', '--out', report);
+  const alone = await open(chrome, 'file://' + report, {offline: true});
+  await alone.waitForSelector('#best-value');
+  assert.equal(await alone.locator('img').count(), 0);
+  assert.deepEqual(alone.wrong, []);
+  await page.context().close();
+  await alone.context().close();
+});
+
+test('all colours of text reach 4.5:1 against the paper, those of lines 3:1', async () => {
+  for (const scheme of ['light', 'dark']) {
+    const page = await open(chrome, server.address, {scheme});
+    await go(page, server, '/');
+    const ratios = await page.evaluate(() => {
+      const style = getComputedStyle(document.documentElement), value = (name) => style.getPropertyValue('--' + name).trim();
+      const light = (hex) => { const full = hex.length === 4 ? '#' + [...hex.slice(1)].map((c) => c + c).join('') : hex; const [r, g, b] = [1, 3, 5].map((i) => { const v = parseInt(full.slice(i, i + 2), 16) / 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+      const paper = light(value('paper')), ratio = (name) => { const l = light(value(name)); return (Math.max(l, paper) + 0.05) / (Math.min(l, paper) + 0.05); };
+      return Object.fromEntries(['ink', 'quiet', 'linkc', 'vermilion', 'blue', 'orange', 'green', 'grey', 'sky', 'purple', 'yellow', 'select'].map((name) => [name, ratio(name)]));
+    });
+    for (const [name, ratio] of Object.entries(ratios)) assert.ok(ratio >= (['ink', 'quiet', 'linkc', 'vermilion'].includes(name) ? 4.5 : 3), `${scheme} ${name}: ${ratio.toFixed(2)}`);
+    await page.context().close();
+  }
 });
 
 test('eight tabs stay responsive', async () => {

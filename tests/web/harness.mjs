@@ -11,7 +11,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 export const BAPI = resolve(process.env.BAPI || join(here, '../../build/release/bapi'));
 const TRAINER = join(here, 'trainer.py');
 // How long a fact may take to become true: none of the tests measures time, and the machine may be busy.
-export const PATIENCE = 120000;
+export const PATIENCE = 300000;
 
 export class Place {
   constructor() {

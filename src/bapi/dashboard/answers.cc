@@ -523,7 +523,10 @@ Fields incumbent_record(const ShownStudy& study) {
   return {{"steps", std::move(steps)}, {"dots", std::move(dots)}, {"reports", study.log.reports()}};
 }
 
-Fields timeline_record(const ShownStudy& study) {
+Fields timeline_record(const ShownStudy& study, const HttpQuery& query) {
+  constexpr std::int64_t kLastSecond = 1LL << 40;
+  const auto from = static_cast<double>(integer_in(query, "from", 0, 0, kLastSecond));
+  const auto to = static_cast<double>(integer_in(query, "to", kLastSecond, 0, kLastSecond));
   std::vector<double> free_from;  // of each worker
   std::vector<Cell> rows;
   for (const WorkBar& bar : study.log.bars()) {
@@ -533,6 +536,7 @@ Fields timeline_record(const ShownStudy& study) {
     while (lane < free_from.size() && free_from[lane] > bar.begin + 0.05) ++lane;
     if (lane == free_from.size()) free_from.push_back(0.0);
     free_from[lane] = end;
+    if (end < from || bar.begin > to) continue;
     rows.emplace_back(Fields{{"trial", index(bar.trial)},
                              {"until", bar.until},
                              {"begin", bar.begin},

@@ -49,7 +49,7 @@ Fields decisions_page(const ShownStudy& study, const HttpQuery& query);
 
 Fields burndown_record(const ShownStudy& study, const HttpQuery& query);
 Fields incumbent_record(const ShownStudy& study);
-Fields timeline_record(const ShownStudy& study);
+Fields timeline_record(const ShownStudy& study, const HttpQuery& query);  // within `from` and `to`, seconds
 
 // Rows of `bapi calibration` as `table`, and the single errors as `forecasts`.
 Fields calibration_record(const ShownStudy& study);

@@ -192,7 +192,7 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
       if (what == "decisions") return record(decisions_page(view, request.query));
       if (what == "burndown") return record(burndown_record(view, request.query));
       if (what == "incumbent") return record(incumbent_record(view));
-      if (what == "timeline") return record(timeline_record(view));
+      if (what == "timeline") return record(timeline_record(view, request.query));
       if (what == "calibration") return record(calibration_record(view));
       if (what == "curves") {
         if (request.header("accept").find("json") != std::string_view::npos) return record(curves_record(view));

@@ -92,7 +92,7 @@ std::string html_report(const StudyView& view, const HtmlReportOptions& options,
   add(base + "/decisions?limit=2000", decisions_page(study, {{"limit", "500"}}));
   add(base + "/burndown", burndown_record(study, {}));
   add(base + "/incumbent", incumbent_record(study));
-  add(base + "/timeline", timeline_record(study));
+  add(base + "/timeline", timeline_record(study, {}));
   add(base + "/calibration", calibration_record(study));
   add(base + "/plan", insight_cell(insight, insight.plan, seq));
   add(base + "/what-if", insight_cell(insight, insight.what_if, seq));

@@ -113,9 +113,11 @@ Cell certificate_cell(const StudyState& study, const Coverage& counted, const st
                 {"reason", reason.empty() ? Cell() : Cell(reason)}};
 }
 
+// A tenth of what a training program gets next to it. At the lowest priority, an answer that takes a second of work
+// would come after a minute where trials keep every core busy.
 void lower_priority() {
-  // The nice value of Linux belongs to a thread.
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 19);
+  constexpr int kNice = 10;
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);  // the nice value of Linux belongs to a thread
 }
 
 double seconds_now() { return SystemClock().now(); }

@@ -36,7 +36,7 @@ PlannerQuestion planner_question(const ShownStudy& study, const std::set<TrialId
 
 InsightRecord insight_record(const PlannerQuestion& question, double now);  // fits the models once
 
-// Computes records in one thread of the lowest priority, only of studies that were asked for since the last one, and
+// Computes records in one thread of low priority, only of studies that were asked for since the last one, and
 // rests four times as long as it has worked: a fifth of a core at most.
 class Planner {
  public:

@@ -112,7 +112,7 @@ export function cost(v, unit) {
 export const costShort = (v, unit) => (unit === 's' ? duration(v) : num(v));
 export const value = (v) => (typeof v === 'number' ? num(v) : v === null || v === undefined ? '\u2013' : String(v));
 export const configText = (config) => Object.entries(config || {}).map(([k, v]) => k + '=' + value(v)).join(' ');
-export const bytes = (n) => (n < 1000 ? n + ' B' : n < 1e6 ? general(n / 1e3, 2) + ' kB' : n < 1e9 ? general(n / 1e6, 2) + ' MB' : general(n / 1e9, 2) + ' GB');
+export const bytes = (n) => (n < 1000 ? n + ' B' : n < 1e6 ? general(n / 1e3, 3) + ' kB' : n < 1e9 ? general(n / 1e6, 3) + ' MB' : general(n / 1e9, 3) + ' GB');
 
 // How long ago, in words that do not change every tick.
 export function ago(seconds) {

@@ -3,7 +3,7 @@
 import {el, fill, num, duration, clock, csv, save, table, shown} from './base.js';
 import {param, setParam, selected, pins} from './data.js';
 
-const MARGIN = {left: 56, right: 14, top: 10, labelled: 24, bottom: 36};
+const MARGIN = {left: 56, right: 14, named: 84, top: 10, labelled: 24, bottom: 36};
 const SLICE = 12;  // milliseconds of drawing at a time
 
 let palette = {};
@@ -199,22 +199,6 @@ const draw = {
     ctx.textAlign = m.align || 'left';
     ctx.fillText(m.text, x(m.x) + (m.dx || 4), y(m.y) + (m.dy ?? 4));
   },
-  // Names of lines at their ends, moved apart until they can be read.
-  names(ctx, m, x, y, box) {
-    ctx.font = '12px system-ui, sans-serif';
-    ctx.textAlign = 'right';
-    const gap = 14, list = m.names.map((n) => ({...n, at: y(n.y) - 6})).sort((a, b) => a.at - b.at);
-    list.forEach((n, i) => { n.at = Math.max(n.at, i ? list[i - 1].at + gap : box.top + 10); });
-    for (let i = list.length - 1, low = box.bottom - 4; i >= 0; --i, low -= gap) list[i].at = Math.min(list[i].at, low);
-    for (const n of list) {
-      const px = Math.min(x(n.x), box.right) - 4;
-      ctx.strokeStyle = colour('paper');
-      ctx.lineWidth = 3;
-      ctx.strokeText(n.text, px, n.at);
-      ctx.fillStyle = colour(n.colour);
-      ctx.fillText(n.text, px, n.at);
-    }
-  },
 };
 
 function reach(m, axis) {
@@ -222,7 +206,7 @@ function reach(m, axis) {
   if (m.type === 'curves') return axis === 'x' ? m.xReach : [];
   if (m.type === 'bars') return m.bars.flatMap((b) => (axis === 'x' ? [b.x0, b.x1] : [b.y0, b.y1]));
   if (m.type === 'rule') return m.fit && m[axis] !== undefined ? [m[axis]] : [];
-  if (m.type === 'text' || m.type === 'names') return [];
+  if (m.type === 'text') return [];
   if (m.across ? axis === 'x' : axis === 'y') return [...(m.low || []), ...(m.high || []), ...((m.across ? m.xs : m.ys) || [])];
   return [...((axis === 'x' ? m.xs : m.ys) || [])];
 }
@@ -238,7 +222,7 @@ export class Chart {
     this.over = el('canvas', {'aria-hidden': 'true'});
     this.plot = el('div', {class: 'plot' + (options.small ? ' small' : ''), tabindex: '0', role: 'img', 'aria-label': title}, this.data, this.over);
     this.empty = el('p', {class: 'wait'});
-    this.reading = el('output', {class: 'reading'});
+    this.reading = el('output', {class: 'reading', hidden: true});
     this.caption = el('figcaption', {});
     this.tableBox = el('div', {class: 'tablebox', hidden: true, tabindex: '0', role: 'region', 'aria-label': 'Table: ' + title});
     this.buttons = el('span', {class: 'tools'},
@@ -264,7 +248,10 @@ export class Chart {
     fill(this.empty, this.spec.empty || '');
     this.empty.hidden = !nothing;
     this.empty.className = 'wait' + (this.spec.loading ? ' loading' + (this.options.small ? ' small' : '') : '');
-    if (nothing) return fill(this.caption, '');
+    if (nothing) {
+      this.reading.hidden = true;
+      return fill(this.caption, '');
+    }
     this.plot.setAttribute('aria-label', this.title + ': ' + this.spec.caption);
     if (!this.tableBox.hidden) this.fillTable();
     this.redraw();
@@ -288,10 +275,10 @@ export class Chart {
         const b = bulk(this.spec.sample);
         low = Math.min(low, b.low);
         high = Math.max(high, b.high);
-        out.cut = (this.spec.counted || this.spec.sample).filter((v) => v < low || v > high).length;
       }
       if (axis.low !== undefined) low = axis.low;
       if (axis.high !== undefined) high = axis.high;
+      if (name === 'y' && this.spec.sample) out.cut = (this.spec.counted || this.spec.sample).filter((v) => v < low || v > high).length;
       if (!isFinite(low)) { low = 0; high = 1; }
       if (low === high) { const d = Math.abs(low) * 0.1 || 0.5; low -= d; high += d; }
       const pad = axis.tight ? 0 : 0.04 * (high - low);
@@ -316,7 +303,7 @@ export class Chart {
   redraw() {
     if (this.spec.empty !== undefined || !this.plot.clientWidth) return;
     const {width, height} = this.size(), left = this.spec.left || MARGIN.left;
-    this.box = {left, right: width - (this.spec.right || MARGIN.right), top: this.spec.y.label ? MARGIN.labelled : MARGIN.top, bottom: height - MARGIN.bottom};
+    this.box = {left, right: width - (this.spec.right || (this.spec.names ? MARGIN.named : MARGIN.right)), top: this.spec.y.label ? MARGIN.labelled : MARGIN.top, bottom: height - MARGIN.bottom};
     const domain = this.domains(), ctx = this.data.getContext('2d');
     this.x = scaleOf(this.axis('x'), ...domain.x, this.box.left, this.box.right);
     this.y = scaleOf(this.axis('y'), ...domain.y, this.box.bottom, this.box.top);
@@ -337,7 +324,7 @@ export class Chart {
     ctx.fillStyle = colour('quiet');
     ctx.textBaseline = 'alphabetic';
     ctx.textAlign = 'right';
-    for (const t of this.spec.y.bare ? [] : y.ticks(Math.max(2, (box.bottom - box.top) / 34))) {
+    for (const t of this.spec.y.bare ? [] : y.ticks(Math.max(2, (box.bottom - box.top) / (box.bottom - box.top > 250 ? 50 : 34)))) {
       const py = Math.round(y(t)) + 0.5;
       if (py < box.top - 1 || py > box.bottom + 1) continue;
       ctx.beginPath();
@@ -365,6 +352,18 @@ export class Chart {
     ctx.fillText(this.spec.x.label || '', (box.left + box.right) / 2, height - 4);
     ctx.textAlign = 'left';
     if (this.spec.y.label) ctx.fillText(this.spec.y.label, Math.min(8, box.left), 12);
+    this.names(ctx);
+  }
+
+  // Names of lines beside their ends, moved apart until they can be read.
+  names(ctx) {
+    const {y, box} = this, gap = 14, list = (this.spec.names || []).map((n) => ({...n, at: y(n.y) + 4})).sort((a, b) => a.at - b.at);
+    list.forEach((n, i) => { n.at = Math.max(n.at, i ? list[i - 1].at + gap : box.top + 4); });
+    for (let i = list.length - 1, low = box.bottom; i >= 0; --i, low -= gap) list[i].at = Math.min(list[i].at, low);
+    for (const n of list) {
+      ctx.fillStyle = colour(n.colour);
+      ctx.fillText(n.text.length > 12 ? n.text.slice(0, 11) + '\u2026' : n.text, box.right + 6, n.at);
+    }
   }
 
   // Mark by mark; many curves in slices, so that the page stays awake.

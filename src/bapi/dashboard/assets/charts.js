@@ -190,13 +190,12 @@ export function curves(options) {
       if (stop) marks.push({type: 'dots', xs: [stop.epoch], ys: [stop.expected], colour: 'purple', shape: 'cross', size: 4});
     }
     if (all[best]) line(best, 3, STATE_COLOUR[stateOf(best)]);
-    if (told.length) marks.push({type: 'names', names: told.map((f) => ({x: f.course.at(-1).epoch, y: f.course.at(-1).expected, text: 'trial ' + f.trial, colour: 'purple'}))});
     shownPins.forEach((i) => line(i, 2.5, 'ink'));
     if (selected() !== null) line(selected(), 3, 'select');
     const label = (i, j) => 'trial ' + i + ', epoch ' + (j + 1) + ': ' + num(all[i].values[j]) + ', ' + stateOf(i) + (know.trials[i] ? '; ' + configText(know.trials[i].config) : '');
     const ends = rank.map((i) => ({x: overCost ? xsOf(i).at(-1) : all[i].values.length, y: all[i].values.at(-1), key: i, label: label(i, all[i].values.length - 1)}));
     return {
-      x: {label: overCost ? 'cost of the trial (' + unit() + ')' : 'epoch', unit: overCost ? unit() : ''}, y: {label: metric()}, marks, sample, points: ends, pick,
+      x: {label: overCost ? 'cost of the trial (' + unit() + ')' : 'epoch', unit: overCost ? unit() : ''}, y: {label: metric()}, marks, sample, points: ends, pick, names: told.length ? told.map((f) => ({y: f.course.at(-1).expected, text: 'trial ' + f.trial, colour: 'purple'})) : null,
       // The nearest curve at the pointer's epoch: one look at each.
       at: overCost ? null : (x, y, px, py) => {
         const j = Math.round(x.back(px)) - 1;
@@ -284,7 +283,7 @@ export function errorsChart() {
     if (!list.length) return {empty: 'No forecast has come to its epoch yet.'};
     const n = list.length, inside = list.filter((f) => Math.abs(f.error) <= 1.2816).length;
     return {
-      x: {label: 'forecast'}, y: {label: 'error (predicted deviations)'}, sample: list.map((f) => f.error),
+      x: {label: 'forecast'}, y: {label: 'error (predicted deviations)', low: -3.2, high: 3.2}, sample: list.map((f) => f.error),
       marks: [{type: 'area', xs: [1, Math.max(n, 2)], low: [-1.2816, -1.2816], high: [1.2816, 1.2816], colour: 'blue', alpha: 0.12}, {type: 'rule', y: 0}, {type: 'dots', xs: list.map((f, i) => i + 1), ys: list.map((f) => f.error), colour: 'blue', size: 3, off: true}, {type: 'line', xs: [1, n], ys: [0, 0], colour: 'line'}],
       points: list.map((f, i) => ({x: i + 1, y: f.error, key: f.trial, label: '#' + f.seq + ', trial ' + f.trial + ': ' + num(f.error) + ' deviations ' + (f.error > 0 ? 'above' : 'below') + ' its forecast'})), pick,
       caption: inside + ' of ' + n + ' errors lie in the shaded 80 % band (±1.28); a run on one side is a model that is wrong in the same way.',
@@ -449,13 +448,12 @@ export function compareChart(id, title, list, mode) {
       marks.push({type: 'line', step: true, xs: [...xs, last], ys: [...ys, ys.at(-1)], colour: names[i % 7], width: 2, dash: i >= 7 ? [6, 3] : [], off: 'y'});
       // The first reports would make the rest a line.
       sample.push(...ys.filter((v, j) => (xs[j + 1] ?? last) > 0.05 * last));
-      ends.push({x: last, y: ys.at(-1), text: study.name, colour: names[i % 7]});
+      ends.push({y: ys.at(-1), text: study.name, colour: names[i % 7]});
       xs.forEach((x, j) => points.push({x, y: ys[j], label: study.name + ': ' + num(ys[j])}));
     });
     const u = list[0].study.spec.unit;
-    marks.push({type: 'names', names: ends});
     return {
-      x: {label: mode === 'time' ? 'time since the first decision' : mode === 'share' ? 'share of the budget' : 'budget spent (' + u + ')', unit: mode === 'time' ? 's' : u, format: mode === 'share' ? percent : undefined, low: 0}, y: {label: list[0].study.spec.metric}, marks, points, sample,
+      x: {label: mode === 'time' ? 'time since the first decision' : mode === 'share' ? 'share of the budget' : 'budget spent (' + u + ')', unit: mode === 'time' ? 's' : u, format: mode === 'share' ? percent : undefined, low: 0}, y: {label: list[0].study.spec.metric}, marks, points, sample, names: ends,
       caption: list.map(({study}) => study.name + ': ' + (study.best ? num(study.best.value) : 'no report') + ' after ' + cost(study.budget.spent, study.spec.unit)).join('; ') + '.',
       table: {head: ['study', 'x', 'value'], rows: points.map((p) => [p.label.split(':')[0], p.x, p.y])},
     };

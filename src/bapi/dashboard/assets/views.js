@@ -231,8 +231,8 @@ export function budgetPage() {
 }
 
 export function modelPage() {
-  const proof = certificate(), age = ageOf('certificate'), charts = [calibrationChart(), errorsChart(), proof];
-  return {title: 'Model', parts: ['calibration', '?certificate'], node: el('div', {}, charts.map((c) => el('section', {class: 'card'}, c.node, c === proof ? age.node : null))), update: () => [...charts, age].forEach((c) => c.update())};
+  const proof = certificate(), age = ageOf('certificate'), charts = [calibrationChart(), proof, errorsChart()], cards = charts.map((c) => el('section', {class: 'card'}, c.node, c === proof ? age.node : null));
+  return {title: 'Model', parts: ['calibration', '?certificate'], node: el('div', {}, el('div', {class: 'cards'}, cards.slice(0, 2)), cards[2]), update: () => [...charts, age].forEach((c) => c.update())};
 }
 
 export function paramsPage() {
@@ -313,7 +313,7 @@ export function decisionsPage() {
 
 // The other metrics of a trial's reports: a small chart each.
 function metricCharts(n, reports) {
-  const charts = new Map(), node = el('div', {class: 'cards'});
+  const charts = new Map(), node = el('div', {class: 'multiples'});
   return {node, update: () => {
     const names = [...new Set(reports().flatMap((p) => Object.keys(p.metrics || {})))].slice(0, 12);
     for (const name of names.filter((m) => !charts.has(m))) {
@@ -432,9 +432,8 @@ export function comparePage() {
     const others = all.filter((a) => !same.includes(a));
     charts = [...(sameUnit ? [compareChart('c-spent', 'Best over budget spent', same, 'spent')] : []), compareChart('c-share', 'Best over share of the budget', same, 'share'), compareChart('c-time', 'Best over time', same, 'time')];
     const names = [...new Set(same.flatMap((a) => Object.keys(a.study.best ? a.study.best.config : {})))];
-    fill(node, el('div', {class: 'cards'}, charts.map((c) => el('section', {class: 'card'}, c.node))),
+    fill(node, el('div', {class: 'cards'}, charts.map((c) => el('section', {class: 'card'}, c.node)), card('Best configurations', el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'Table of configurations'}, table(['parameter', ...same.map((a) => a.study.name)], names.map((k) => { const vs = same.map((a) => (a.study.best ? a.study.best.config[k] : null)), differ = vs.some((v) => v !== vs[0]); return [k, ...vs.map((v) => (differ ? el('strong', {}, value(v)) : value(v)))]; }))), 'h-configs')),
          card('Figures', el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'Table of figures'}, table(['study', 'policy', 'best', 'spent', 'overhead', 'trials', 'kept 80 %'], same.map((a) => { const s = a.study, v = a.calibration.table[0]; return [el('a', {href: link(a.id)}, s.name), s.policy, s.best ? s.best.value : null, cost(s.budget.spent, s.spec.unit), s.budget.spent ? percent(1 - s.spending.epoch / s.budget.spent) : '\u2013', Object.values(s.trials).reduce((x, y) => x + y, 0), v.count ? percent(v.within_80) + ' of ' + v.count : '\u2013']; }))), 'h-figures'),
-         card('Best configurations', el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'Table of configurations'}, table(['parameter', ...same.map((a) => a.study.name)], names.map((k) => { const vs = same.map((a) => (a.study.best ? a.study.best.config[k] : null)), differ = vs.some((v) => v !== vs[0]); return [k, ...vs.map((v) => (differ ? el('strong', {}, value(v)) : value(v)))]; }))), 'h-configs'),
          others.map((a) => el('p', {class: 'warn'}, a.id + ': ' + (a.error ? a.error.message : 'left out, it has the metric ' + a.study.spec.goal + ' ' + a.study.spec.metric + ', the others ' + first.study.spec.goal + ' ' + first.study.spec.metric))),
          el('p', {class: 'note'}, 'One run each proves little: bapi compare repeats runs and tests the difference.'));
     charts.forEach((c) => c.update());
