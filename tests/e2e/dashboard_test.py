@@ -493,6 +493,33 @@ class Live(Dashboard):
         self.wait(lambda: any(kind == "studies" for kind, _, _ in heard))
         self.assertEqual([study["id"] for study in self.get("studies")["studies"]], ["mlp"])
 
+    def test_a_study_that_appears_between_the_list_and_the_stream_is_told(self):
+        self.serve()
+        seen = self.get("studies")
+        self.assertEqual(seen["studies"], [])
+        self.finished_study()
+        self.wait(lambda: self.get("studies")["version"] != seen["version"])
+        version = self.get("studies")["version"]
+        self.wait(lambda: [study["state"] for study in self.get("studies")["studies"]] == ["finished"])
+        heard = []
+        self.follow(f"stream?list={seen['version']}", heard)
+        self.wait(lambda: any(kind == "studies" for kind, _, _ in heard))
+        self.assertGreater(version, seen["version"])
+        self.assertEqual(self.ask("/api/v1/stream?list=x")[0], 400)
+
+    def test_a_study_that_can_be_read_again_is_shown_again(self):
+        self.finished_study()
+        os.rename(self.path("mlp.bapi", "study.db"), self.path("study.db"))
+        with open(self.path("mlp.bapi", "study.db"), "w") as file:
+            file.write("no database")
+        self.serve()
+        self.wait(lambda: [study["state"] for study in self.get("studies")["studies"]] == ["unreadable"])
+        heard = []
+        self.follow(f"stream?list={self.get('studies')['version']}", heard)
+        os.rename(self.path("study.db"), self.path("mlp.bapi", "study.db"))
+        self.wait(lambda: any(kind == "studies" for kind, _, _ in heard))
+        self.wait(lambda: [study["state"] for study in self.get("studies")["studies"]] == ["finished"])
+
     def test_the_controller_takes_requests_up_and_stays_the_only_one_who_decides(self):
         self.study(budget="1000s", delay=0.1, workers=2)
         run = self.start("run", "study.yaml", "-q")

@@ -120,6 +120,7 @@ HttpAnswer Api::log_in(const HttpRequest& request) const {
 }
 
 HttpAnswer Api::studies() {
+  const int version = catalogue_.version();  // first: what appears meanwhile counts as unseen
   std::vector<Cell> list;
   for (const std::shared_ptr<LiveStudy>& study : catalogue_.studies()) {
     if (!study->is_read()) {
@@ -138,6 +139,7 @@ HttpAnswer Api::studies() {
   }
   return {.body = text_of(Fields{{"studies", std::move(list)},
                                  {"searched", catalogue_.searched()},
+                                 {"version", version},
                                  {"read_only", rules_.read_only},
                                  {"now", clock_.calendar()}}) +
                   "\n"};
@@ -232,7 +234,8 @@ HttpAnswer Api::stream(const HttpRequest& request) {
   // Released with the last copy of the function, however the connection ends.
   const std::shared_ptr<void> place(static_cast<void*>(&streams_), [this](void*) { --streams_; });
   ++streams_;
-  const auto state = std::make_shared<EventStream>(catalogue_, planner_, clock_, cursors_of(request));
+  const auto state =
+      std::make_shared<EventStream>(catalogue_, planner_, clock_, cursors_of(request), list_version_of(request));
   HttpAnswer answer{.type = "text/event-stream"};
   answer.stream = [this, state, place](const HttpWrite& write) { return state->step(write, ending_.load()); };
   return answer;

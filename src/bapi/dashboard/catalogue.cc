@@ -51,6 +51,11 @@ void Catalogue::look() {
     for (const DatabaseUrl& database : places_.databases) look_into(database);
   }
   for (const fs::path& directory : places_.directories) scan(directory, kLevels);
+  if (!unread_.empty()) return;
+  for (const std::shared_ptr<LiveStudy>& study : studies_) {
+    if (!study->trouble().empty()) unread_.push_back(study);  // it may be readable by now
+  }
+  if (!unread_.empty()) wake_.notify_all();
 }
 
 void Catalogue::scan(const fs::path& directory, int levels) {
@@ -102,9 +107,11 @@ void Catalogue::read_new_ones() {
       study = unread_.front();
       unread_.pop_front();
     }
+    const bool first = !study->is_read();
+    const std::string trouble = study->trouble();
     study->follow();
     const std::lock_guard lock(mutex_);
-    ++version_;  // lists that named it while it was being read ask again
+    if (first || study->trouble() != trouble) ++version_;  // lists that named it as it was ask again
   }
 }
 

@@ -61,6 +61,16 @@ Cursors cursors_of(const HttpRequest& request) {
   return cursors;
 }
 
+std::optional<int> list_version_of(const HttpRequest& request) {
+  const std::string_view text = request.parameter("list");
+  if (text.empty()) return std::nullopt;
+  int version = 0;
+  const char* end = text.data() + text.size();
+  require(std::from_chars(text.data(), end, version).ptr == end && version >= 0,
+          "list: expected the version of a list of studies");
+  return version;
+}
+
 std::string text_of(const Cursors& cursors) {
   std::string text;
   for (const auto& [id, seq] : cursors) text += fmt::format("{}{}:{}", text.empty() ? "" : ",", id, seq);
@@ -80,7 +90,6 @@ bool EventStream::step(const HttpWrite& write, bool ending) {
   if (!greeted_) {
     greeted_ = true;
     wrote_ = now;
-    version_ = catalogue_.version();
     if (!write("retry: 1000\n\n")) return false;
   }
   catalogue_.look();

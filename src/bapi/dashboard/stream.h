@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "bapi/base/clock.h"
@@ -18,12 +19,20 @@ using Cursors = std::map<std::string, EventSeq>;
 Cursors cursors_of(const HttpRequest& request);
 std::string text_of(const Cursors& cursors);
 
+// Of the list of studies that the follower has seen (list=7); nullopt if it does not say. Throws InvalidInput.
+std::optional<int> list_version_of(const HttpRequest& request);
+
 // Server-sent events for one follower: `log` (what was written since, in batches), `status` (the live record of a study
 // that has changed), `insight` (a newer answer of the planner is there), `studies` (the list has changed), `bye`.
 class EventStream {
  public:
-  EventStream(Catalogue& catalogue, Planner& planner, const Clock& clock, Cursors cursors)
-      : catalogue_(catalogue), planner_(planner), clock_(clock), cursors_(std::move(cursors)) {}
+  // `list` is the version of the list of studies that the follower has seen; without it, the present one.
+  EventStream(Catalogue& catalogue, Planner& planner, const Clock& clock, Cursors cursors, std::optional<int> list)
+      : catalogue_(catalogue),
+        planner_(planner),
+        clock_(clock),
+        cursors_(std::move(cursors)),
+        version_(list.value_or(catalogue.version())) {}
 
   // Writes what is new, or waits a tenth of a second; false once nobody reads any more.
   bool step(const HttpWrite& write, bool ending);
@@ -43,7 +52,7 @@ class EventStream {
   const Clock& clock_;
   Cursors cursors_;
   std::map<std::string, Followed> followed_;
-  int version_ = -1;
+  int version_;
   bool greeted_ = false;
   std::chrono::steady_clock::time_point wrote_{};
 };

@@ -77,6 +77,7 @@ export async function loadStudies() {
   const record = await get('studies');
   know.studies = record.studies;
   know.searched = record.searched || [];
+  know.listVersion = record.version;
   know.readOnly = record.read_only;
   know.offset = record.now - Date.now() / 1000;
 }
@@ -152,7 +153,7 @@ export function follow(cursors, heard) {
   listeners = heard;
   unfollow();
   if (FILE) return;
-  source = new EventSource('api/v1/stream?' + cursors.map(([id, seq]) => 'at=' + encodeURIComponent(id + ':' + seq)).join('&'));
+  source = new EventSource('api/v1/stream?list=' + (know.listVersion ?? '') + '&' + cursors.map(([id, seq]) => 'at=' + encodeURIComponent(id + ':' + seq)).join('&'));
   source.onopen = () => setLive('live');
   source.onerror = () => {
     const refused = source && source.readyState === 2;
