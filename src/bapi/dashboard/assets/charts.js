@@ -83,7 +83,7 @@ export function outlook() {
   };
   const read = () => {
     const w = know.insight['what-if'] && know.insight['what-if'].answer;
-    slider.parentNode.hidden = !w;
+    slider.closest('.slider').hidden = !w;
     if (!w) return;
     const b = chosen(), at = expectedAt(w.rows, b), best = know.study.best ? know.study.best.value : null;
     slider.value = String(Math.round(1000 * (b - w.spent) / (w.to - w.spent)));
@@ -101,6 +101,7 @@ export function outlook() {
   });
   const chart = new Chart('outlook', 'Outlook', () => {
     const inc = know.answers.incumbent, w = know.insight['what-if'] && know.insight['what-if'].answer;
+    read();
     if (!inc) return READING;
     if (!inc.steps.length) return {empty: 'No report yet; the outlook needs one.'};
     const budget = know.study.budget, steps = inc.steps, xs = [...steps.map((p) => p.spent), budget.spent], ys = [...steps.map((p) => p.value), steps.at(-1).value];
@@ -121,7 +122,6 @@ export function outlook() {
       const e = w.expected;
       words += e ? ' At the end of the budget ' + num(e.best) + ' is expected (80 %: ' + num(e.low) + ' to ' + num(e.high) + '); with ' + cost(w.to, unit()) + ', ' + w.ending + '.' : ' The budget is spent.';
     }
-    read();
     return {
       x: {label: 'total budget (' + unit() + ')', unit: unit(), low: 0}, y: {label: metric()}, marks, sample, counted: inc.dots.map((d) => d[1]), pick,
       points: [...steps.map((p) => ({x: p.spent, y: p.value, key: p.trial, label: num(p.value) + ' after ' + cost(p.spent, unit()) + ': trial ' + p.trial + ', epoch ' + p.epoch})),
@@ -328,7 +328,7 @@ export function certificate() {
   slider.addEventListener('input', () => { setParam('gain', String(Number((most() * slider.value / 100).toPrecision(3)))); read(); chart.update(); });
   const chart = new Chart('certificate', 'Certificate: is more to be gained?', () => {
     const c = known();
-    slider.parentNode.hidden = !c || !c.gains.length;
+    slider.closest('.slider').hidden = !c || !c.gains.length;
     if (!c) return {empty: (know.insight.certificate && know.insight.certificate.trouble) || 'The planner is at work.'};
     if (!c.gains.length) return {empty: 'Nothing is left of the budget that would buy an improvement.'};
     read();

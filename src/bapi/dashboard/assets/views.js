@@ -105,7 +105,7 @@ function nowCard() {
     const s = know.study, plan = know.insight.plan && know.insight.plan.answer, d = s.latest;
     const next = s.state !== 'finished' && plan && plan.decision, w = know.insight['what-if'] && know.insight['what-if'].answer, recent = know.answers['decisions?limit=7'] ? know.answers['decisions?limit=7'].decisions : [];
     slot(body, [d && d.seq, s.running.map((r) => [r.trial, r.epochs, r.until, r.last]), next, s.state, recent.map((r) => r.seq), s.state === 'finished' && [w && w.rows.at(-1), know.answers.incumbent && know.answers.incumbent.steps.length]], () => [
-      d ? el('div', {class: 'decision'}, el('p', {}, el('small', {}, s.began ? duration(d.at - s.began) + ' ' : ''), el('a', {href: link(know.id, 'decisions?open=' + d.seq)}, '#' + d.seq), ' ', el('strong', {}, d.decision)), el('p', {class: 'note'}, cut(d.because || '', 700))) : el('p', {class: 'wait'}, 'Nothing has been decided yet.'),
+      d ? el('div', {class: 'decision'}, el('p', {}, el('small', {}, s.began ? duration(d.at - s.began) + ' ' : ''), el('a', {href: link(know.id, 'decisions?open=' + d.seq)}, '#' + d.seq), ' ', el('strong', {}, d.decision)), el('p', {class: 'note'}, cut((d.because || '').split(' On the model\'s scale')[0], 700))) : el('p', {class: 'wait'}, 'Nothing has been decided yet.'),
       s.state === 'finished' ? null : s.running.length ? el('ul', {class: 'running'}, s.running.map((r) => el('li', {}, trialLink(r.trial), el('span', {class: 'n'}, ' ' + r.epochs + '/' + r.until + ' '), r.last === null ? el('span', {class: 'wait'}, 'starting for ' + duration(Math.max(0, Math.round(now() - r.since)))) : [el('strong', {}, num(r.last)), ' ', spark(r.spark)]))) : el('p', {class: 'wait'}, s.state === 'running' ? 'No trial is running at this moment.' : 'Nothing is running.'),
       next ? el('p', {class: 'next'}, el('strong', {}, 'next '), nextText(next)) : null,
       s.state === 'finished' ? finishedWords(s, w) : null, recentList(recent, d)]);
@@ -264,7 +264,7 @@ function strip(d) {
 }
 
 function numbersOf(record, prefix) {
-  return Object.entries(record || {}).flatMap(([k, v]) => (v && typeof v === 'object' && !Array.isArray(v) ? numbersOf(v, prefix + k + '.') : [[prefix + k, Array.isArray(v) ? v.map((n) => configText(n)).join('; ') : typeof v === 'number' ? v : shown(v)]]));
+  return Object.entries(record || {}).flatMap(([k, v]) => (v && typeof v === 'object' && !Array.isArray(v) ? numbersOf(v, prefix + k + '.') : [[prefix + k, Array.isArray(v) ? v.map((n) => (n && typeof n === 'object' ? configText(n) : value(n))).join('; ') : typeof v === 'number' ? v : shown(v)]]));
 }
 
 function decisionItem(d, open) {
