@@ -30,30 +30,33 @@ std::pair<std::string, std::string> pair_of(const std::string& line, char mark) 
 }
 
 // Two trials, one of which runs, with a log.
-const StudyView& small_view() {
-  static const StudyView view = [] {
+const ShownStudy& small_study() {
+  static const ShownStudy study = [] {
     const StudyDir dir(scratch() / "small.bapi");
     StudySpec spec;
     spec.name = "small";
     spec.epochs = {.min = 1, .max = 5};
     spec.budget = {.limit = 20.0, .meter = Meter::epochs};
-    StudyView made{.dir = dir, .events = {}, .history = History(spec)};
-    for (const Event& event : std::vector<Event>{
-             TrialStarted{.trial = TrialId{0}, .config = {{0.5}}, .until = 2, .expected_cost = 2.0},
-             Measured{.trial = TrialId{0}, .measurement = {1, 0.5, 1.0}},
-             Measured{.trial = TrialId{0}, .measurement = {2, 0.7, 1.0}},
-             SegmentDone{.trial = TrialId{0}},
-             TrialStarted{.trial = TrialId{1}, .config = {{0.1}}, .until = 5, .expected_cost = 5.0},
-             Measured{.trial = TrialId{1}, .measurement = {1, 0.4, 1.0}},
-         }) {
-      made.history.apply(event);
-      made.events.push_back({.seq = std::ssize(made.events) + 1, .at = 1.0, .event = event});
+    const std::vector<Event> events = {
+        TrialStarted{.trial = TrialId{0}, .config = {{0.5}}, .until = 2, .expected_cost = 2.0},
+        Measured{.trial = TrialId{0}, .measurement = {1, 0.5, 1.0}},
+        Measured{.trial = TrialId{0}, .measurement = {2, 0.7, 1.0}},
+        SegmentDone{.trial = TrialId{0}},
+        TrialStarted{.trial = TrialId{1}, .config = {{0.1}}, .until = 5, .expected_cost = 5.0},
+        Measured{.trial = TrialId{1}, .measurement = {1, 0.4, 1.0}},
+    };
+    std::vector<StoredEvent> stored;
+    for (const Event& event : events) {
+      stored.push_back({.seq = std::ssize(stored) + 1, .at = 1.0, .event = event});
     }
+    ShownStudy made{{.dir = dir, .history = History(spec)}};
+    made.take(stored, {});
+    check(!made.damage, "the study of the target is damaged");
     dir.trial(TrialId{0}).create();
     replace_file(dir.trial(TrialId{0}).log(), "epoch 1\nepoch 2 \xff\n");
     return made;
   }();
-  return view;
+  return study;
 }
 
 }  // namespace
@@ -76,15 +79,15 @@ void read_http_headers(std::string_view input) {
 
 // A page, then a parameter of its query on every line.
 void read_http_query(std::string_view input) {
-  const StudyView& view = small_view();
+  const ShownStudy& study = small_study();
   const std::vector<std::string> lines = lines_of(input);
   HttpRequest request;
   for (std::size_t i = 1; i < lines.size(); ++i) request.query.push_back(pair_of(lines[i], '='));
   const std::string& page = lines.front();
-  if (page == "trials") trials_page(view, request.query);
-  if (page == "decisions") decisions_page(view, request.query);
-  if (page == "burndown") burndown_record(view, request.query);
-  if (page == "log") log_page(view, view.history.trials()[0], request.query);
+  if (page == "trials") trials_page(study, request.query);
+  if (page == "decisions") decisions_page(study, request.query);
+  if (page == "burndown") burndown_record(study, request.query);
+  if (page == "log") log_page(study, study.history.trials()[0], request.query);
   if (page == "stream") {
     HttpRequest again;
     const Cursors cursors = cursors_of(request);
@@ -94,7 +97,7 @@ void read_http_query(std::string_view input) {
     check(!plain || cursors_of(again) == cursors, "a follower is not where it was");
   }
   if (page == "total") {
-    const Cost total = parse_total(std::string(request.parameter("total")), view);
+    const Cost total = parse_total(std::string(request.parameter("total")), study);
     check(total >= 0.0, "a total is none");
   }
 }
