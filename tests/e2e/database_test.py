@@ -3,36 +3,13 @@
 import json
 import os
 import pathlib
-import shutil
 import stat
-import tempfile
 import unittest
 
-from harness import BAPI, EndToEnd
-from private_database import PrivateDatabase, missing
+from with_database import WithDatabase
 
 
-@unittest.skipIf(missing(), missing())
-class Database(EndToEnd):
-    @classmethod
-    def setUpClass(cls):
-        cls.place = tempfile.mkdtemp(prefix="bapi-e2e-")
-        cls.database = PrivateDatabase(os.path.abspath(BAPI), cls.place)
-        cls.call = cls.database.bapi
-        cls.url = cls.database.url
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.database.stop()
-        shutil.rmtree(cls.place, ignore_errors=True)
-
-    def setUp(self):
-        super().setUp()
-        started = self.database.started
-        if "built without PostgreSQL" in started.stderr:
-            self.skipTest(started.stderr)
-        self.assertEqual(started.returncode, 0, started.stderr)
-
+class Database(WithDatabase):
     def test_every_command_reads_a_study_in_a_database(self):
         there = self.database.copy_study()
         for command in (["status"], ["trials"], ["ledger"], ["show", "0"], ["explain"], ["best"]):

@@ -1,36 +1,19 @@
 """`bapi run --storage`, `bapi worker`, `bapi workers`: a study in a private database, led and trained by real processes."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-from harness import BAPI, HERE, PATIENCE, STUDY, EndToEnd
-from private_database import PrivateDatabase, missing
+from harness import BAPI, HERE, PATIENCE, STUDY
+from with_database import WithDatabase
 
-@unittest.skipIf(missing(), missing())
-class Workers(EndToEnd):
-    @classmethod
-    def setUpClass(cls):
-        cls.place = tempfile.mkdtemp(prefix="bapi-e2e-")
-        cls.database = PrivateDatabase(os.path.abspath(BAPI), cls.place)
-        cls.url = cls.database.url
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.database.stop()
-        shutil.rmtree(cls.place, ignore_errors=True)
-
+class Workers(WithDatabase):
     def setUp(self):
         super().setUp()
-        started = self.database.started
-        if "built without PostgreSQL" in started.stderr:
-            self.skipTest(started.stderr)
-        self.assertEqual(started.returncode, 0, started.stderr)
         self.name = self._testMethodName[5:].replace("_", "-")[:40]
         self.study_url = f"{self.url}#{self.name}"
 

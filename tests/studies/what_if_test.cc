@@ -24,7 +24,7 @@ StudyView some_study() {
     }
     log.add(SegmentDone{.trial = TrialId{i}});
   }
-  return {.dir = StudyDir("."), .events = log.events(), .history = replay(spec, log.events())};
+  return {{.dir = StudyDir("."), .history = replay(spec, log.events())}, log.events()};
 }
 
 TEST(WhatIf, BeginsWithWhatIsNeverGetsWorseAndEndsAtTheTotal) {
