@@ -93,17 +93,33 @@ TEST(Tune, FailedRunsArePaidForAndTheSearchGoesOn) {
   EXPECT_EQ(test::ledger_sum(summary.events), summary.spent);
 }
 
-TEST(Tune, TooManyFailuresInARowEndTheStudyWithAdvice) {
+CurveTable table_of_failures() {
   CurveTable table = test::small_table(10);
   for (CurveTable::Run& r : table.runs) r.value[0] = std::numeric_limits<double>::quiet_NaN();
+  return table;
+}
+
+TEST(Tune, TooManyFailuresInARowEndTheStudyWithAdvice) {
+  const CurveTable table = table_of_failures();
   StudySpec spec = study_of(table, 1e6, {.name = "random"}, 1, 1);
   spec.max_failures = 3;
+  spec.command = {"train"};
   TableStudy study(table, spec);
   const TuneSummary summary = study.tune_on();
   EXPECT_EQ(summary.end, TuneEnd::too_many_failures);
   EXPECT_NE(summary.reason.find("3 trials in a row"), std::string::npos);
   EXPECT_NE(summary.reason.find("bapi doctor"), std::string::npos);
   EXPECT_FALSE(study.history().finished());
+}
+
+TEST(Tune, TooManyFailuresOfAFunctionGiveNoAdviceForPrograms) {
+  const CurveTable table = table_of_failures();
+  StudySpec spec = study_of(table, 1e6, {.name = "random"}, 1, 1);
+  spec.max_failures = 3;
+  TableStudy study(table, spec);
+  const std::string reason = study.tune_on().reason;
+  EXPECT_NE(reason.find("Fix the training function"), std::string::npos);
+  EXPECT_EQ(reason.find("bapi doctor"), std::string::npos);
 }
 
 TEST(Tune, DeadlineEndsTheStudy) {
