@@ -28,6 +28,12 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
+// Whether a worker's directory, HOST-PID, is of this host: "node" has none of "node-1".
+bool is_of_host(const std::string& directory, const std::string& host) {
+  return directory.starts_with(host + "-") &&
+         directory.find_first_not_of("0123456789", host.size() + 1) == std::string::npos;
+}
+
 ProcessEvaluatorOptions::AtSegmentEnd while_decided(const StudySpec& spec) {
   using AtSegmentEnd = ProcessEvaluatorOptions::AtSegmentEnd;
   return spec.budget.meter == Meter::accrued ? AtSegmentEnd::train_on : AtSegmentEnd::hold;
@@ -105,7 +111,7 @@ StudyDir WorkSite::place_files() {
 void WorkSite::end_what_is_abandoned(const fs::path& workers) const {
   std::error_code ignored;
   for (const fs::directory_entry& worker : fs::directory_iterator(workers, ignored)) {
-    if (!worker.path().filename().string().starts_with(host_name() + "-")) continue;
+    if (!is_of_host(worker.path().filename().string(), host_name())) continue;
     for (const fs::directory_entry& trial : fs::directory_iterator(worker.path() / "trials", ignored)) {
       end_abandoned_process({.root = trial.path()});
     }
