@@ -43,7 +43,7 @@ const Source& source(DataSet data) {
       {DataSet::olivetti,
        {"olivetti",
         {{"faces-idx3-ubyte", "subjects-idx1-ubyte"}},
-        "olivettifaces.mat from https://cs.nyu.edu/~roweis/data.html; experiments/to_idx.py converts it"}},
+        "https://cs.nyu.edu/~roweis/data.html (olivettifaces.mat; experiments/to_idx.py converts it)"}},
       {DataSet::covtype,
        {"covtype",
         {{"covtype.csv"}, {"covtype.data"}, {"covtype_sample20k.csv"}},
@@ -57,7 +57,7 @@ const Source& source(DataSet data) {
       {DataSet::svhn,
        {"svhn",
         {kTrainIdx4},
-        "train_32x32.mat from http://ufldl.stanford.edu/housenumbers (format 2); experiments/to_idx.py converts it"}}};
+        "http://ufldl.stanford.edu/housenumbers (train_32x32.mat of format 2; experiments/to_idx.py converts it)"}}};
   return kSources.at(data);
 }
 

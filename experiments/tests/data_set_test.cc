@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "task.h"
@@ -40,15 +41,24 @@ TEST(DataSets, BinaryCifarEqualsTheSameImagesAsIdx) {
   EXPECT_EQ(a.labels, b.labels);
 }
 
-TEST(DataSets, MissingDataNameFilesAndSource) {
+TEST(DataSets, MissingDataNameTheirFilesAndSource) {
   const ScratchDirectory scratch;
-  try {
-    load(DataSet::svhn, scratch.path());
-    FAIL() << "there are no files";
-  } catch (const MissingData& error) {
-    const std::string text = error.what();
-    for (const char* part : {"svhn", "train-images-idx4-ubyte", "train-labels-idx1-ubyte", "http"}) {
-      EXPECT_NE(text.find(part), std::string::npos) << text;
+  const std::map<DataSet, std::vector<std::string>> expected = {
+      {DataSet::mnist, {"/mnist", "train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte"}},
+      {DataSet::mnist_train, {"/mnist", "train-images-idx3-ubyte", "train-labels-idx1-ubyte"}},
+      {DataSet::olivetti, {"/olivetti", "faces-idx3-ubyte", "subjects-idx1-ubyte", "to_idx.py"}},
+      {DataSet::covtype, {"/covtype", "covtype.csv", "covtype.data"}},
+      {DataSet::cifar10, {"/cifar10", "train-images-idx4-ubyte", "train-labels-idx1-ubyte", "data_batch_5.bin"}},
+      {DataSet::cifar100, {"/cifar100", "train.bin"}},
+      {DataSet::svhn, {"/svhn", "train-images-idx4-ubyte", "train-labels-idx1-ubyte", "to_idx.py"}}};
+  for (const auto& [data, parts] : expected) {
+    try {
+      load(data, scratch.path());
+      FAIL() << parts.front() << ": there are no files";
+    } catch (const MissingData& error) {
+      const std::string text = error.what();
+      for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << text;
+      EXPECT_NE(text.find("Get them from http"), std::string::npos) << text;
     }
   }
 }
