@@ -4,6 +4,8 @@
 Usage: studies_test.py BAPI PROGRAM...    the training programs that this build has
 """
 
+import collections
+import csv
 import os
 import pathlib
 import random
@@ -17,6 +19,7 @@ BAPI = ""
 PROGRAMS = set()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STUDIES = ROOT / "experiments" / "studies"
+TABLES = ROOT / "experiments" / "tables"
 
 
 def run(*command, **environment):
@@ -65,13 +68,33 @@ class Studies(unittest.TestCase):
         self.assertEqual(len(names), 13)
         self.assertEqual(names, sorted(file.name for file in (STUDIES / "small").glob("*.yaml")))
 
+    def test_there_are_ten_recordings_and_three_of_each_agent(self):
+        names = [file.stem for file in (STUDIES / "record").glob("*.yaml")]
+        tasks = collections.Counter(name[:-2] if name[-2:] in ("-0", "-1", "-2") else name for name in names)
+        self.assertEqual(len(tasks), 10)
+        self.assertEqual({task for task, count in tasks.items() if count == 3}, {"ddqn-cartpole", "a2c-reacher", "a2c-pendulum"})
+        self.assertEqual(set(tasks.values()), {1, 3})
+
+    def test_tables_have_a_hundred_configurations_and_say_where_they_come_from(self):
+        with (TABLES / "INDEX.csv").open(newline="") as file:
+            lines = {line["table"]: line for line in csv.DictReader(file)}
+        self.assertEqual(sorted(lines), sorted(table.name for table in TABLES.glob("*.csv") if table.name != "INDEX.csv"))
+        for table, line in lines.items():
+            rows = [row.split(",") for row in (TABLES / table).read_text().splitlines() if not row.startswith("#")]
+            configurations = {tuple(row[:-3]) for row in rows[1:]}
+            self.assertEqual(len(configurations), int(line["configurations"]), table)
+            self.assertGreaterEqual(len(configurations), 100, table)
+            self.assertEqual(max(int(row[-3]) for row in rows[1:]), int(line["epochs"]), table)
+            for fact in ("recorded", "processor", "system", "bapi", "libraries"):
+                self.assertNotIn(line[fact], ("", "unknown"), f"{table}: {fact}")
+
     def test_every_study_passes_the_doctor(self):
         with tempfile.TemporaryDirectory() as scratch:
             data = pathlib.Path(scratch)
             if "train_network" in PROGRAMS:
                 write_random_data(data)
-            for study in sorted(STUDIES.glob("*.yaml")):
-                if is_built(study):
+            for study in sorted(STUDIES.rglob("*.yaml")):
+                if is_built(study) and not study.stem.endswith(("-1", "-2")):   # the recordings of an agent's other seeds
                     answer = run(BAPI, "doctor", study, BAPI_DATA=str(data))
                     self.assertEqual(answer.returncode, 0, f"{study}\n{answer.stdout}{answer.stderr}")
 
