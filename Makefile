@@ -174,7 +174,7 @@ single-file: deps ## build build/static/bapi, one file that runs on any Linux of
 
 # What users download, with checksums: the program as one file, wheels that need no compiler, the Debian package.
 RELEASE := build/release-files
-VERSION = $(shell sed -n 's/^project(bapi VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+VERSION = $(shell sed -n 's,^project.bapi VERSION \([0-9.]*\).*,\1,p' CMakeLists.txt)
 
 .PHONY: release
 release: deps ## build and test everything for a release into build/release-files (needs root, PyPI, a Debian mirror)
