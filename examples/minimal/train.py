@@ -1,4 +1,4 @@
-"""Logistic regression on points inside and outside of a circle: the least a training program must do for bapi."""
+"""Logistic regression on points inside and outside of a circle: the minimum that a training program must do."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Callbacks: functions that are told what happens in a study, and cannot disturb it."""
+"""Callbacks: functions that bapi calls on events of a study. They can neither delay nor break it."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ _LAST = 10.0  # seconds for those that are left when the study has ended
 
 
 class CallbackWarning(UserWarning):
-    """A callback has raised an exception, or takes longer than what it is told of."""
+    """A callback raised an exception, or cannot keep up with the events."""
 
 
 @dataclass(frozen=True)
 class Notice:
-    """What a callback is told."""
+    """An event of a study: the argument of a callback."""
 
     event: str
     """"epoch", "best", "trial_end" or "study_end"."""
     study: str
     trial: Optional[int]
     epoch: Optional[int]
-    """Of the report, or the last of a trial that has ended."""
+    """Epoch of the report; at "trial_end", the last epoch of the trial."""
     value: Optional[float]
     metrics: Dict[str, float]
-    """The other metrics of the report."""
+    """Other metrics of the report."""
     config: Optional[Dict[str, Any]]
     state: str
-    """Of a trial that has ended: "completed", "stopped" or "failed"."""
+    """At "trial_end": "completed", "stopped" or "failed"."""
     reason: str
-    """Why the trial failed, or why the study has ended."""
+    """Why the trial failed, or why the study ended."""
 
 
 Callback = Callable[[Notice], Any]
@@ -49,7 +49,7 @@ Callbacks = Mapping[str, Callback]
 
 
 class Messenger:
-    """Draws the progress, and hands notices to callbacks in a thread of their own."""
+    """Draws the progress, and passes events to callbacks in a separate thread."""
 
     def __init__(self, study: Study, display: Progress, callbacks: Optional[Callbacks]) -> None:
         self._study = study
@@ -85,7 +85,7 @@ class Messenger:
             except queue.Full:
                 pass
             if self._thread.is_alive():
-                self._warn("callbacks: the study has ended; what they have not been told yet is left out")
+                self._warn("callbacks: the study has ended; the remaining events are dropped")
 
     def stop(self) -> None:
         """Tells nothing more."""
@@ -103,7 +103,7 @@ class Messenger:
             try:
                 self._waiting.put_nowait(Notice(study=self._study.name, **record))
             except queue.Full:
-                self._warn("callbacks: they take longer than what they are told of; some notices are left out")
+                self._warn("callbacks: they cannot keep up with the events; some events are dropped")
 
     def _deliver(self) -> None:
         while (notice := self._waiting.get()) is not None:

@@ -1,4 +1,4 @@
-"""The models and the simulator on their own."""
+"""The models and the simulator, without a study."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Path = Union[str, "os.PathLike[str]"]
 
 @dataclass(frozen=True)
 class Course:
-    """The expected course of a curve: `mean` at every epoch, and the ends of the band, `low` and `high`."""
+    """A predicted learning curve: `mean` at every epoch, and the interval from `low` to `high`."""
 
     epochs: List[int]
     mean: List[float]
@@ -40,11 +40,11 @@ def _row(values: Any, name: str) -> List[float]:
 
 
 class LearningCurveModel:
-    """The planner's model of learning curves: fitted to the curves of some configurations, it predicts any other.
+    """The planner's model of learning curves: fit it to the curves of some configurations to predict any other.
 
-    Configurations are rows of numbers, scaled to the range that they have; take logarithms of what lives on a log
-    scale. Curves may have different lengths and are modelled by their best value so far, so that forecasts never get
-    worse with training. A value that is not finite says that the training diverged there.
+    Configurations are rows of numbers, which are scaled to their range; take the logarithm of parameters with a log
+    scale. Curves may differ in length. The model takes the best value so far at every epoch, so forecasts never get
+    worse with training. A value that is not finite means that the training diverged.
 
     >>> X = [[0.0], [0.25], [0.5], [0.75], [1.0]]
     >>> curves = [[(1 - (x - 0.4) ** 2) * (1 - 0.8 ** t) for t in range(1, 21)] for [x] in X]
@@ -64,14 +64,14 @@ class LearningCurveModel:
         self._model: Optional[_core.CurveModel] = None
 
     def fit(self, X: Sequence[Sequence[float]], curves: Sequence[Sequence[float]]) -> "LearningCurveModel":
-        """Fits the model to the curve of every row of `X`, and returns itself."""
+        """Fits the model to one curve for every row of `X`, and returns it."""
         rows = [_row(row, "X") for row in X]
         values = [_row(curve, "curves") for curve in curves]
         self._model = _core.CurveModel(rows, values, self._max_epochs or 0, self._goal == "minimize", self._seed)
         return self
 
     def predict(self, x: Sequence[float], epochs: Optional[Sequence[int]] = None, level: float = 0.8) -> Course:
-        """The expected course at `x`, by default at every epoch, with the central band of probability `level`.
+        """Predicts the curve at `x`, by default at every epoch, with the central interval of probability `level`.
 
         A configuration that was among the data is predicted given its own curve.
         """
@@ -82,7 +82,7 @@ class LearningCurveModel:
 
     @property
     def log_likelihood(self) -> float:
-        """The log marginal likelihood of the (standardised) data."""
+        """Log marginal likelihood of the (standardised) data."""
         return self._fitted().log_likelihood
 
     def _fitted(self) -> "_core.CurveModel":
@@ -111,12 +111,12 @@ def simulate(
     warm_start: Union[None, Path, Sequence[Path]] = None,
     warm_start_budget: Union[str, float] = "20full",
 ) -> Dict[str, Any]:
-    """Runs a policy against recorded learning curves in simulated time: what `bapi simulate -f json` prints.
+    """Runs a policy on recorded learning curves in simulated time. Returns what `bapi simulate -f json` prints.
 
     `table` is a file (NAME.csv, NAME.bin), a study directory, or synthetic curves ("synthetic:crossing,rows=100"). The
-    budget is in the table's unit of cost, or "20full": 20 times the mean cost of a full training. Without checkpoints a
-    resumed trial is trained and charged from epoch 1 again. `warm_start` names earlier studies, or tables on which the
-    policy bapi with a budget of `warm_start_budget` makes them. `end` says why the simulation ended.
+    budget is in the table's unit of cost, or "20full": 20 times the mean cost of a full training. Without checkpoints,
+    resumed trials restart and are charged from epoch 1. `warm_start` names earlier studies, or tables on which the
+    policy bapi is run first with a budget of `warm_start_budget`. `end` in the result says why the simulation ended.
 
     >>> result = simulate("synthetic:power-law,rows=50,epochs=20", "hyperband", budget="5full", seed=1)
     >>> result["spent"] <= result["budget"], result["trials"] > 5
@@ -137,14 +137,14 @@ def simulate(
 
 @dataclass(frozen=True)
 class Comparison:
-    """How policies did against each other: `summary` as `bapi compare -f json` prints it, and the rows behind it."""
+    """Result of a comparison: `summary` as `bapi compare -f json` prints it, and the rows behind it."""
 
     summary: List[Dict[str, Any]]
     runs: Table
     ranks: Table
     curves: Table
     files: List[pathlib.Path]
-    """What was written to `out`; empty without."""
+    """Files written to `out`; empty without it."""
 
     def __repr__(self) -> str:
         return repr(self.ranks)
@@ -171,13 +171,13 @@ def compare(
 ) -> Comparison:
     """Compares policies on recorded learning curves, as `bapi compare` does: ranks, tests, anytime curves.
 
-    `tables` are named as for `simulate`, and may be directories of them; a policy may have options ("bapi:horizon=8")
-    and a label ("far=bapi:horizon=8"). Every argument may be one value or several. With `out`, results are kept
-    there, and runs.csv, ranks.csv, curves.csv, report.html and its figures are written to it. `draw` configurations are
-    drawn from surrogate networks; without checkpoints a resumed trial is trained and charged from epoch 1 again. On
-    tables whose cost is in seconds, `charge_overhead` charges decisions the time they take, and `overhead_from`
-    reproducibly the time they took in the comparison in that directory. With `warm_start`, as for `simulate`, every
-    policy is compared with its warm start, "bapi" with "bapi+from".
+    `tables` are as for `simulate`, or directories of tables. A policy may have options ("bapi:horizon=8") and a label
+    ("far=bapi:horizon=8"). Every argument may be one value or several. `out` is a directory for the results: runs.csv,
+    ranks.csv, curves.csv, report.html and its figures; the same call continues there. `draw` is the number of
+    configurations drawn from surrogate networks. Without checkpoints, resumed trials restart and are charged from
+    epoch 1. On tables whose cost is in seconds, `charge_overhead` charges decisions the time they take;
+    `overhead_from` does so reproducibly, with the times of the comparison in that directory. With `warm_start`, as for
+    `simulate`, every policy is compared with its warm start: "bapi" with "bapi+from".
 
     >>> found = compare("synthetic:power-law,rows=30,epochs=9", ["random", "hyperband"], seeds=2, budgets="4full")
     >>> len(found.runs), sorted(row["policy"] for row in found.ranks)

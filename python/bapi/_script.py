@@ -1,4 +1,4 @@
-"""For training scripts that `bapi run` starts. Run by hand, they report nothing and leave nothing behind."""
+"""Functions for training scripts that `bapi run` starts. Started by hand, they report nothing and leave no files."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ._arguments import number, reported_value, whole_number
 
 
 def started_by_bapi() -> bool:
-    """Whether `bapi run` has started this process."""
+    """Whether `bapi run` started this process."""
     return "BAPI_REPORT" in os.environ
 
 
 def report(epoch: int, value: Optional[float] = None, cost: Optional[float] = None, **metrics: float) -> str:
     """Reports an epoch: `bapi.report(3, accuracy=0.91)` or, for the study's metric, `bapi.report(3, 0.91)`.
 
-    The arguments are those of `trial.report`. A script that `bapi run` has started is ended when its trial is to pause,
-    so the answer is always "continue". Started by hand, nothing is reported.
+    The arguments are those of `trial.report`. The answer is always "continue": `bapi run` ends the script when its
+    trial pauses. In a script started by hand, only the arguments are checked.
 
     >>> report(3, accuracy=0.91)
     'continue'
@@ -43,14 +43,14 @@ def report(epoch: int, value: Optional[float] = None, cost: Optional[float] = No
 
 
 def ready() -> None:
-    """Says that loading is over and training begins, so that epochs are not charged for it."""
+    """Marks the end of loading, so that it is charged as start-up and not to the first epoch."""
     path = os.environ.get("BAPI_REPORT")
     if path is not None:
         _append(path, {"ready": True})
 
 
 def config(**defaults: Any) -> Dict[str, Any]:
-    """The configuration to be trained, over the defaults that hold when the script is started by hand.
+    """Returns the configuration to train, on top of the defaults, which apply alone if the script is started by hand.
 
     >>> config(lr=0.1, units=64)
     {'lr': 0.1, 'units': 64}
@@ -62,7 +62,7 @@ def config(**defaults: Any) -> Dict[str, Any]:
 
 
 def checkpoint_dir() -> pathlib.Path:
-    """The directory for checkpoints; one that is removed at the end when the script is started by hand."""
+    """Returns the directory for checkpoints; if the script is started by hand, one that is removed at exit."""
     path = os.environ.get("BAPI_CHECKPOINT_DIR")
     if path is not None:
         return pathlib.Path(path)

@@ -1,4 +1,4 @@
-"""A stretch of training: what a training function gets, and what its reports are answered with."""
+"""A segment: the stretch of training that a training function is called for."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class SegmentFields:
 
 
 class Segment:
-    """Epochs `from_epoch + 1` to `until` of one trial, to be trained by you.
+    """Epochs `from_epoch + 1` to `until` of one trial: the argument of a training function.
 
-    Load the model of `checkpoint_dir` if `from_epoch` is above 0, train epoch by epoch, save, and `report` every epoch:
-    the answer says whether to continue. `epochs` is the loop that follows the answers.
+    Load the model from `checkpoint_dir` if there is one, then loop over `epochs`: train, save, `report`. The answer of
+    `report` says whether to continue; the loop over `epochs` follows it.
     """
 
     def __init__(self, channel: Channel, fields: SegmentFields, max_epochs: int, metric: str) -> None:
@@ -53,66 +53,66 @@ class Segment:
 
     @property
     def number(self) -> int:
-        """The number of the trial: 0, 1, 2, ..."""
+        """Number of the trial: 0, 1, 2, ..."""
         return self._fields.trial
 
     @property
     def config(self) -> Dict[str, Any]:
-        """The values of the parameters that apply."""
+        """Values of the parameters that apply."""
         return dict(self._fields.config)
 
     @property
     def from_epoch(self) -> int:
-        """The last epoch that is known of the trial; 0 for a new one."""
+        """Last epoch of the trial that bapi knows; 0 for a new trial."""
         return self._fields.from_epoch
 
     @property
     def until(self) -> int:
-        """Where the segment ends. Grows when the trial is chosen again at its end."""
+        """Last epoch of the segment. Grows if the trial is chosen to continue."""
         return self._until
 
     @property
     def max_epochs(self) -> int:
-        """The epochs of a full training."""
+        """Epochs of a full training."""
         return self._max_epochs
 
     @property
     def budget_left(self) -> float:
-        """What was left of the study's budget when the segment was handed out."""
+        """Remaining budget of the study when the segment started."""
         return self._fields.budget_left
 
     @property
     def seed(self) -> int:
-        """A seed of the trial's own, below 2**31; the same whenever the trial is continued."""
+        """Seed of this trial, below 2**31; the same whenever the trial continues."""
         return self._fields.seed
 
     @property
     def directory(self) -> pathlib.Path:
-        """The directory of the trial."""
+        """Directory of the trial."""
         if self._directory is None:
             self._directory = pathlib.Path(self._channel.directory(self._fields.trial))
         return self._directory
 
     @property
     def checkpoint_dir(self) -> pathlib.Path:
-        """The directory for the trial's checkpoints. It exists, and is yours."""
+        """Directory for the trial's checkpoints. It exists; its contents are yours."""
         return self.directory / "checkpoint"
 
     @property
     def advice(self) -> str:
-        """The last answer: "continue", "pause" or "stop"."""
+        """Last answer to a report: "continue", "pause" or "stop"."""
         return self._advice
 
     def report(
         self, epoch: int, value: Optional[float] = None, cost: Optional[float] = None, **metrics: float
     ) -> str:
-        """Tells what an epoch came to, and returns "continue", "pause" or "stop".
+        """Reports an epoch, and returns "continue", "pause" or "stop".
 
-        `report(3, 0.91)` and, in a study with metric="accuracy", `report(3, accuracy=0.91)` are the same; other metrics
-        are kept too, and not tuned (`Trial.metrics`).
+        `report(3, 0.91)` and, with metric="accuracy", `report(3, accuracy=0.91)` mean the same. Other metrics are
+        recorded but not tuned (`Trial.metrics`).
 
-        The report is in the log when the call returns. Without `cost` a budget in seconds measures the time since the
-        last report. A value that is not finite fails the trial.
+        The report is in the log when the call returns. Without `cost`, a budget in seconds is charged the time since
+        the last report. A value that is not finite fails the trial.
         """
         price = None if cost is None else number(cost, "cost")
         result = reported_value(self._metric, value, metrics)
@@ -126,10 +126,11 @@ class Segment:
         return self._advice
 
     def epochs(self, start: Optional[int] = None) -> Iterator[int]:
-        """The epochs to be trained, until bapi says pause or stop.
+        """Yields the epochs to train, until bapi says pause or stop.
 
-        `start` is the last epoch that your checkpoint holds, if that is not `from_epoch`. One that is older is paid
-        for again. A few epochs that were saved, but not reported any more, are left out of the curve.
+        `start` is the last epoch in your checkpoint; default: `from_epoch`. If it is older, the epochs in between are
+        trained and charged again. If it is newer by up to three epochs, which were saved and never reported, these are
+        missing in the curve; a still newer one is ignored.
         """
         known = self._fields.from_epoch
         first = known if start is None else whole_number(start, "start")

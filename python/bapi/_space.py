@@ -1,4 +1,4 @@
-"""What may be tuned: parameters and their ranges."""
+"""The search space: parameters and their ranges."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Conditions = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Float:
-    """A real number between `low` and `high`, both included; with `log`, every order of magnitude counts the same.
+    """A real number from `low` to `high`, both included; with `log`, on a logarithmic scale.
 
-    With `when`, the parameter applies only where others have certain values.
+    With `when`, the parameter applies only if other parameters have the given values.
 
     >>> Float(1e-6, 1, log=True)
     Float(low=1e-06, high=1, log=True, when={})
@@ -35,7 +35,7 @@ class Float:
 
 @dataclass(frozen=True)
 class Int:
-    """A whole number between `low` and `high`, both included.
+    """An integer from `low` to `high`, both included; with `log`, on a logarithmic scale.
 
     >>> Int(16, 256)
     Int(low=16, high=256, log=False, when={})
@@ -52,9 +52,9 @@ class Int:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several values. Ordered ones are neighbours of each other; None: increasing numbers are ordered.
+    """One of several values; a plain list in a space means the same.
 
-    A plain list in a space means the same.
+    With `ordered`, values next to each other in the list are similar; default: numbers in increasing order are.
 
     >>> Choice(["sgd", "adam"])
     Choice(options=['sgd', 'adam'], ordered=None, when={})
@@ -103,7 +103,7 @@ def _from_scipy(name: str, domain: Any) -> Union[Float, Int]:
 
 
 def _conditions(name: str, when: Any) -> Dict[str, List[Any]]:
-    """The values that let a parameter apply, by the other parameter that has them."""
+    """The values of other parameters for which a parameter applies."""
     if not isinstance(when, Mapping):
         raise _core.InvalidInput(f'space.{name}.when: found {when!r}, expected a dict like {{"optimizer": "sgd"}}')
     return {
@@ -112,9 +112,11 @@ def _conditions(name: str, when: Any) -> Dict[str, List[Any]]:
 
 
 def space_parts(space: Space) -> List[Tuple[Any, ...]]:
-    """The space as the engine wants it: (name, kind, low, high, log, options, when) per parameter."""
+    """The space as the engine reads it: (name, kind, low, high, log, options, when) per parameter."""
     if not isinstance(space, Mapping):
-        raise _core.InvalidInput(f"space: found {space!r}, expected a dict of names and what they may be")
+        raise _core.InvalidInput(
+            f"space: found {space!r}, expected a dict of names and domains, such as {{'lr': bapi.Float(1e-5, 0.1)}}"
+        )
     parts: List[Tuple[Any, ...]] = []
     domain: Any
     for name, domain in space.items():
@@ -131,7 +133,7 @@ def space_parts(space: Space) -> List[Tuple[Any, ...]]:
             parts.append((name, "constant", domain, None, False, [], {}))
         else:
             raise _core.InvalidInput(
-                f"space.{name}: found {domain!r}, expected bapi.Float, bapi.Int, bapi.Choice, a list of values, or one "
-                "value that stays"
+                f"space.{name}: found {domain!r}, expected bapi.Float, bapi.Int, bapi.Choice, a list of values, or a "
+                "constant"
             )
     return parts

@@ -1,4 +1,4 @@
-"""Studies: asking and telling, and everything that can be read off one."""
+"""Studies: ask and tell, and everything that a study can show."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ Budget = Union[str, int, float]
 
 
 class DamagedStudyWarning(UserWarning):
-    """The log of a study cannot be read to its end. The message names the event at which it stops."""
+    """The log of a study is damaged: it can be read only up to the event that the message names."""
 
 
 class NoResult(_core.Error):
-    """A study was asked for its best result before any trial had reported a value."""
+    """No trial of the study has reported a value yet, so there is no best one."""
 
 
 @dataclass(frozen=True)
 class Best:
-    """The best that a study has found so far."""
+    """The best result of a study so far."""
 
     value: float
     config: Dict[str, Any]
@@ -44,21 +44,21 @@ class Best:
     checkpoint: Optional[pathlib.Path]
     """The directory with the model; None if none was saved."""
     checkpoint_epoch: Optional[int]
-    """The epoch that the model is of; None if that is not known."""
+    """The epoch that the model is from; None if unknown."""
     checkpoint_note: Optional[str]
-    """Why the model is not that of `epoch`, or what else is to be known of it."""
+    """Why the model is not from `epoch`, or another remark about it; None if there is nothing to say."""
     standard_error: Optional[float] = None
-    """Of `value`, where it is the mean of several trainings (`repeat`); None for a single one."""
+    """Standard error of `value` if it is the mean of several trainings (`repeat`); None for a single one."""
     trainings: int = 1
-    """How often the configuration was trained; `trial` is the best of them."""
+    """Number of trainings of the configuration; `trial` is the best of them."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One configuration and its learning curve, as the log has it.
+    """One configuration and its learning curve, as recorded.
 
-    `values` and `costs` belong to the epochs in `reported`: 1, 2, 3, ... A program that was ended after it had saved an
-    epoch, and before it reported it, leaves that epoch out.
+    `values` and `costs` belong to the epochs in `reported`: 1, 2, 3, ... An epoch is missing if the program was ended
+    after saving it and before reporting it.
     """
 
     number: int
@@ -71,15 +71,15 @@ class Trial:
     failure: str
     why: str
     metrics: Dict[str, List[Optional[float]]] = dataclasses.field(default_factory=dict)
-    """The other metrics of the reports, each with a value (or None) for every epoch in `reported`."""
+    """Other reported metrics by name: one value (or None) for every epoch in `reported`."""
     counted: List[float] = dataclasses.field(default_factory=list)
-    """`values` as they count: with `smooth`, means of the last reports; otherwise the same."""
+    """The values that are compared: with `smooth`, means of the last reports; otherwise the same as `values`."""
     repeat_of: Optional[int] = None
-    """The trial whose configuration was trained again with another seed (`repeat`); None for a first training."""
+    """The trial that this one repeats with another seed (`repeat`); None for a first training."""
 
     @property
     def epochs(self) -> int:
-        """How many epochs were trained."""
+        """Number of epochs trained."""
         return self.reported[-1] if self.reported else 0
 
     def _repr_html_(self) -> str:
@@ -94,10 +94,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the planner would train next within `budget`, of which `left` is not used.
+    """What the planner would train next within `budget`; `left` of it would remain.
 
-    Every row of `runs` has trial (None: a new one), from, until, cost, predicted value with its 80 % band, expected
-    improvement and config; `outlook` is the best value to be expected after none, one, two, ... of them.
+    Every row of `runs` has trial (None: a new one), from, until, cost, predicted value with its 80 % interval, expected
+    improvement and config. `outlook` is the best value expected after none, one, two, ... of them.
     """
 
     budget: float
@@ -119,7 +119,7 @@ _STUDY_KEYS = {"tries": "try", "warm_start": "from"}
 
 @dataclass(frozen=True)
 class StudyOptions:
-    """The arguments that `bapi.tune` and `bapi.Study` share, with their defaults; `bapi.tune` says what each means."""
+    """The arguments that `bapi.tune` and `bapi.Study` share, with their defaults; `bapi.tune` describes each."""
 
     space: Space
     budget: Budget
@@ -141,7 +141,7 @@ class StudyOptions:
 
     @classmethod
     def among(cls, arguments: Mapping[str, Any]) -> "StudyOptions":
-        """Those of a call, out of all its arguments (`locals()` at its beginning)."""
+        """Picks them from all arguments of a call (`locals()` at its beginning)."""
         return cls(**{field.name: arguments[field.name] for field in dataclasses.fields(cls)})
 
     @property
@@ -177,14 +177,14 @@ class StudyOptions:
         )
 
     def _metric(self) -> Dict[str, Any]:
-        """As a study file has it: the name, or a mapping with how values count."""
+        """As in a study file: a mapping with name and goal, and how values count."""
         given = dict(self.metric) if isinstance(self.metric, Mapping) else {"name": self.metric}
         if "goal" in given and (self.goal is not None or self.direction is not None):
             raise _core.InvalidInput("found goal in metric and as an argument; give one")
         return {"name": "value", **given, "goal": goal_of(given.get("goal", self.goal), self.direction)}
 
     def _check_more(self, taken: Set[str]) -> None:
-        """Raises TypeError, as for any function, for a name that is no field of a study or has an argument of its own."""
+        """Raises TypeError, as any function does, for a name that is not a field of a study or is another argument."""
         arguments = {key: argument for argument, key in _STUDY_KEYS.items()}
         allowed = {arguments.get(key, key) for key in _core.study_keys()} - taken
         for name in self.more:
@@ -198,7 +198,7 @@ class StudyOptions:
 
 
 def _json(value: Any, name: str) -> str:
-    """As the engine reads it; numpy's scalars are numbers, and paths are text."""
+    """The value as the engine reads it: numpy scalars become numbers, paths become text."""
 
     def plain(other: Any) -> Any:
         if hasattr(other, "item"):
@@ -235,7 +235,7 @@ def _flat_prediction(run: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _shown(path: pathlib.Path) -> str:
-    """Relative where that is shorter for the reader: below the working directory."""
+    """The path, relative if it is below the working directory."""
     try:
         return str(path.relative_to(pathlib.Path.cwd()))
     except (OSError, ValueError):
@@ -255,11 +255,11 @@ os.register_at_fork(after_in_child=_abandon_studies)
 
 
 class Study:
-    """A study for people with their own training loop: ask for a segment, train it, tell every epoch.
+    """A study for your own training loop: ask for a segment, train it, report every epoch.
 
-    With `storage` the study lives in a directory NAME.bapi, as those of the program `bapi` do: it can be looked at with
-    `bapi status`, and a study that exists continues where it was. The arguments are those of `bapi.tune`. Until `close`
-    (or the end of a `with` block) no other process may drive it. A process forked from this one cannot use it.
+    With `storage` the study is kept in a directory NAME.bapi, like those of the program `bapi`: `bapi status` shows it,
+    and an existing study continues. The arguments are those of `bapi.tune`. Until `close` (or the end of a `with`
+    block) no other process can run it. A forked child cannot use it.
 
     >>> from bapi import Float
     >>> study = Study(space={"lr": Float(1e-4, 1, log=True)}, budget="30 epochs", max_epochs=10, policy="random")
@@ -305,16 +305,16 @@ class Study:
         self._about = core.about()
         self._scratch: Optional[str] = None
         self.notes = notes
-        """What is to be said of the opening: a new study, or what was changed in one that existed."""
+        """Messages about the opening: that the study is new, or what was changed in an existing one."""
         _open_studies.add(self)
 
-    # ---- asking and telling
+    # ---- ask and tell
 
     def ask(self) -> Optional[Segment]:
-        """The next segment to be trained; None if there is none.
+        """Returns the next segment to train, or None.
 
-        There is none when the study has `finished`, when a user has asked to pause it (`paused`), or when as many
-        segments as it has workers are out.
+        None means that the study has `finished`, that a user has asked to pause it (`paused`), or that as many segments
+        as the study has workers are being trained already.
         """
         fields = self._core.ask()
         return None if fields is None else self._segment(fields)
@@ -330,23 +330,23 @@ class Study:
         cost: Optional[float] = None,
         others: Optional[Mapping[str, float]] = None,
     ) -> Tuple[str, int]:
-        """Tells an epoch of a trial that is out: (answer, end of the segment). `Segment.report` is the usual way."""
+        """Reports an epoch of a trial in training. Returns (answer, end of the segment). Use `Segment.report` instead."""
         return self._core.report(trial, epoch, value, cost, dict(others or {}))
 
     def fail(self, trial: int, message: str) -> None:
-        """The training of a trial that is out has crashed."""
+        """Ends a trial in training as failed."""
         self._core.fail(trial, message)
 
     def complete(self, trial: int) -> None:
-        """Ends the training of a trial that is out before its last epoch; it is not continued."""
+        """Ends a trial in training as completed, even before its last epoch. It is never continued."""
         self._core.complete(trial)
 
     def charge(self, trial: int, cost: float) -> None:
-        """What a trial that is out cost besides its epochs, in the budget's unit; for those who tell costs."""
+        """Charges a trial in training for costs other than its epochs, in the budget's unit."""
         self._core.charge(trial, number(cost, "cost"))
 
     def put_back(self, trial: int, reason: str = "put back") -> None:
-        """A trial that is out cannot be trained now; its segment is handed out again, before anything new."""
+        """Returns the segment of a trial in training; `ask` hands it out again before anything new."""
         self._core.put_back(trial, reason)
 
     def add_trial(
@@ -357,9 +357,9 @@ class Study:
         state: str = "completed",
         message: str = "",
     ) -> int:
-        """A trial that was trained elsewhere: its configuration and its curve, from epoch 1 on. Returns its number.
+        """Adds a trial that was trained elsewhere: its configuration and its values from epoch 1 on. Returns its number.
 
-        `state` is "completed", "paused" or "failed". Its costs (1 per epoch by default) are charged to the budget.
+        `state` is "completed", "paused" or "failed". The costs (1 per epoch by default) are charged to the budget.
         """
         if state not in ("completed", "paused", "failed"):
             raise _core.InvalidInput(f'state: found {state!r}, expected "completed", "paused" or "failed"')
@@ -368,10 +368,10 @@ class Study:
         return self._core.adopt(dict(config), curve, prices, state, message)
 
     def enqueue(self, config: Optional[Mapping[str, Any]] = None, **values: Any) -> None:
-        """Asks for a configuration to be tried next, for example `study.enqueue({"lr": 0.1})` or `enqueue(lr=0.1)`.
+        """Queues a configuration to try next, for example `study.enqueue({"lr": 0.1})` or `study.enqueue(lr=0.1)`.
 
-        The next new trial takes these values instead of those that the policy proposes; what is not given is the
-        policy's. Also of a study that another process drives (`bapi.open_study`), if it is on disk.
+        The next new trial takes these values; the policy chooses those that you leave out. Works on a study that another
+        process runs (`bapi.open_study`), if it is on disk.
         """
         self._core.enqueue({**(config or {}), **values})
 
@@ -388,7 +388,10 @@ class Study:
         return str(path)
 
     def close(self) -> None:
-        """Lets other processes drive the study. What is out is put back. It can still be read."""
+        """Ends the use of the study, so that other processes can run it; it can still be read.
+
+        Segments in training are put back.
+        """
         self._core.close()
 
     def __enter__(self) -> "Study":
@@ -411,36 +414,36 @@ class Study:
 
     @property
     def state(self) -> str:
-        """Whether it is "new", "running", "interrupted" or "finished"."""
+        """"new", "running", "interrupted" or "finished"."""
         return str(self._core.status()["state"])
 
     @property
     def finished(self) -> bool:
-        """Whether nothing will be handed out any more."""
+        """Whether the study has ended, so that `ask` returns nothing more."""
         return self._core.ended() if self._core.driving else self.state == "finished"
 
     @property
     def paused(self) -> bool:
-        """Whether a user has asked to pause (`bapi dashboard`, `bapi pause`): nothing is handed out until it is opened again."""
+        """Whether a user has asked to pause (`bapi pause`, `bapi dashboard`): `ask` returns None until it is opened again."""
         return self._core.driving and self._core.asked_to_pause()
 
     @property
     def reason(self) -> str:
-        """Why it has ended; empty if it has not."""
+        """Why the study has ended; empty if it has not."""
         return self._core.end_reason() if self._core.driving else str(self._core.status()["reason"])
 
     def status(self) -> Dict[str, Any]:
-        """Name, policy, state, budget, numbers of trials, best: what `bapi status -f json` prints."""
+        """Name, policy, state, budget, numbers of trials and best result, as `bapi status -f json` prints them."""
         return self._core.status()
 
     @property
     def spent(self) -> float:
-        """What was spent, in the budget's unit."""
+        """The budget spent so far, in its unit."""
         return self._core.progress()[0]
 
     @property
     def best(self) -> Best:
-        """The best value so far, with its configuration and checkpoint. Raises NoResult until one was reported."""
+        """The best result so far, with its configuration and checkpoint. Raises NoResult before the first report."""
         found = self._core.status()["best"]
         if found is None:
             raise NoResult(self._why_no_result())
@@ -469,15 +472,15 @@ class Study:
 
     @property
     def trials(self) -> List[Trial]:
-        """Every trial with its curve."""
+        """All trials with their curves."""
         return [Trial(**self._core.trial(number)) for number in range(self._core.progress()[3])]
 
     def trials_dataframe(self) -> Any:
-        """One row per trial: trial, state, epochs, best, spent, config.NAME. A list of dicts without pandas."""
+        """One row per trial: trial, state, epochs, best, spent, config.NAME. Without pandas, a list of dicts."""
         return Table(self._core.trials()).dataframe()
 
     def curves_dataframe(self) -> Any:
-        """One row per epoch of every trial: trial, epoch, value, cost, metrics.NAME. A list of dicts without pandas."""
+        """One row per epoch of every trial: trial, epoch, value, cost, metrics.NAME. Without pandas, a list of dicts."""
         trials = self.trials
         names = sorted({name for trial in trials for name in trial.metrics})
         return Table(
@@ -493,7 +496,7 @@ class Study:
         ).dataframe()
 
     def ledger(self) -> Table:
-        """One row per charge: seq, trial, epoch, kind, cost. The costs add up to what was spent."""
+        """One row per charge: seq, trial, epoch, kind, cost. The costs add up to `spent`."""
         return Table(self._core.ledger())
 
     def decisions(self) -> Table:
@@ -501,53 +504,53 @@ class Study:
         return Table(self._core.decisions())
 
     def explain(self, trial: Optional[int] = None) -> Table:
-        """Why every decision, or every decision about one trial, was made.
+        """Explains all decisions, or those about one trial.
 
         One row per decision: seq, at, trial, decision, rule, because (in words), reason and assignment (all numbers as
-        the log has them).
+        stored in the log).
         """
         return Table(self._core.explain(trial))
 
     def plot(self, kind: str = "curves") -> Picture:
-        """A picture: "curves" of all trials, "incumbent" (best value over budget), "budget" by trial, "slices" (results
-        over each parameter), "parallel" (configurations as lines), "cost" (against result), "importance", or
-        "metrics.NAME": another metric of the reports.
+        """Draws a picture: "curves" of all trials, "incumbent" (best value over budget), "budget" (by trial), "slices"
+        (results over each parameter), "parallel" (configurations as lines), "cost" (against result), "importance" (of
+        parameters), or "metrics.NAME" (another reported metric).
         """
         return Picture(self._core.plot(kind))
 
     def save_report(self, path: Path) -> pathlib.Path:
-        """Writes the page of `bapi dashboard` with the data of the study inside: one file that opens without a network."""
+        """Writes the page of `bapi dashboard` with the study's data: one file that opens without a network."""
         file = pathlib.Path(path)
         file.write_text(self._core.html(planner=True), encoding="utf-8")
         return file
 
     def plan(self, horizon: Optional[int] = None) -> Plan:
-        """What the planner would train next with the remaining budget, and what it expects of it.
+        """Plans what to train with the remaining budget, and predicts the result.
 
-        `horizon` is the number of trials to look ahead, 1 to 16; by default that of the study's policy.
+        `horizon` is the number of trials to look ahead, 1 to 16; the default is that of the study's policy.
         """
         record = self._core.plan(None if horizon is None else whole_number(horizon, "horizon"))
         runs = Table(_flat_prediction(run) for run in record["runs"])
         return Plan(record["budget"], record["left"], runs, Table(record["outlook"]))
 
     def what_if(self, budget: Budget) -> Table:
-        """The best value to be expected with another total ("3h"; a number: seconds) or with more ("+1h").
+        """Predicts the best value with another total budget ("3h"; a number: seconds) or with more ("+1h").
 
-        What `bapi what-if -f json` prints, one row after each further trial (of many every second, fourth, ...): runs,
-        budget (spent in total by then), best, and its 80 % band low to high. Ends when the budget does, or when further
-        trials add hardly anything; the last row is the budget that was asked for.
+        As `bapi what-if -f json`, one row per further trial (of many, every second, fourth, ...): runs, budget (total
+        spent by then), best, and its 80 % interval low to high. Ends when the budget is spent or further trials would
+        add almost nothing; the last row is the budget that you asked for.
         """
         return Table(self._core.what_if(str(budget)))
 
     def forecast(self, trial: int) -> Dict[str, Any]:
-        """How the curve of a trial is expected to continue: stop, cost_to_finish, chance_of_best, course with bands.
+        """Predicts how the curve of a trial will continue: stop, cost_to_finish, chance_of_best, course with intervals.
 
-        `rows` is what `bapi forecast STUDY TRIAL -f json` prints, the measured values next to the expected ones.
+        `rows` is what `bapi forecast STUDY TRIAL -f json` prints: measured and expected values by epoch.
         """
         return self._core.forecast(trial)
 
     def forecasts(self) -> Table:
-        """Every trial that can still grow, the most promising first: what `bapi forecast -f json` prints."""
+        """All trials that can continue, the most promising first, as `bapi forecast -f json` prints them."""
         return Table(self._core.forecasts())
 
     def __repr__(self) -> str:
@@ -581,11 +584,10 @@ def _framed(page: str, height: int = 720) -> str:
 
 
 def open_study(path: Path) -> Study:
-    """A study to be looked at: a directory NAME.bapi, its name, or postgresql://user@host/database#name.
+    """Opens a study to read it: a directory NAME.bapi, its name, or postgresql://user@host/database#name.
 
-    Works while the study runs.
-
-    If its log is damaged, a DamagedStudyWarning says so, and the study is shown up to the damage.
+    Works while the study runs. If its log is damaged, a DamagedStudyWarning says so, and the study is shown up to the
+    damage.
     """
     study = Study.__new__(Study)
     study._take(_core.Study.look(os.fspath(path)), [])

@@ -1,4 +1,4 @@
-"""The loop that most people want."""
+"""bapi.tune: a training function under a budget."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Exceptions = Union[Type[BaseException], Tuple[Type[BaseException], ...]]
 
 
 class TrainingFailed(_core.Error):
-    """No trial had reported an epoch when training ended without an exception: a silent function, or a dead worker."""
+    """Training ended without an exception before any trial had reported: the function is silent, or a worker died."""
 
 
 class TooManyFailures(_core.Error):
-    """So many trials have failed in a row that continuing makes no sense. The message has the last failure."""
+    """`max_failures` trials in a row have failed. The message has the last failure."""
 
 
 def tune(
@@ -55,46 +55,47 @@ def tune(
 ) -> Study:
     """Tunes `train` until the budget is spent, and returns the study.
 
-    `train(trial)` is called once per segment: it loads the trial's checkpoint if there is one, trains epoch by epoch,
-    and reports each. Returning before the end of the segment completes the trial where it stands. An exception fails the
-    trial, and the next one is tried; but until any trial has reported an epoch, it is raised: no trial fails, and the
-    same call continues once the function is fixed.
+    `train(trial)` is called once per segment. It loads the trial's checkpoint if there is one, trains epoch by epoch, and
+    reports each epoch. Returning before the end of the segment completes the trial. An exception fails the trial, and
+    the next one is tried. Before any trial has reported an epoch, the exception is raised instead: no trial fails, and
+    the same call continues once the function is fixed.
 
-    budget: a total, "30m", "500 epochs", "12 usd" (then every report needs a cost), or seconds. In seconds it pays for
-        the training, failed trials included, and for the time that decisions take.
-    max_epochs: the length of a full training.
-    goal: "maximize" (the default) or "minimize" what is reported; "max" and "min" will do. `direction` is another name
-        for it.
-    metric: what the reported value is called; or a dict as in a study file: {"name": "accuracy", "bounds": [0, 1]} says
-        between which values it can be (None: an open end). For noisy trainings {"smooth": 3} counts the mean of the
-        last three reports, {"of": "last"} counts a trial by its last epoch instead of its best. `repeat=3` trains the
-        finalists three times, with other seeds: `study.best` is then by mean.
-    storage: the directory of the study, "NAME.bapi"; the same call continues a study that exists, and with another
-        budget to that total. Without, the study is kept in memory.
-    workers: trials at a time; by default one, or as many as `gpus` has places. One trains in this process; more in processes of their own, started by "spawn": `train`
-        must then be a function at the top level of a module, and the script must have its
-        `if __name__ == "__main__":`.
-    policy, policy_options: the policy to use, see `bapi.policies()`, and its options.
-    deadline: wall clock after the study's first decision.
-    checkpoints: False if `train` cannot continue; then every segment begins at epoch 1 and pays for it.
-        {"keep": "best 3", "final": True} bounds the disk space: of trials that have ended, the files of the best
-        three are kept; without "final", of these only the model of the best epoch.
-    max_failures: failed trials in a row after which TooManyFailures is raised.
-    catch: exceptions, a class or a tuple of classes, that fail their trial even before the first report: `Exception` for
-        all of them.
-    grace: time that workers get to reach their next report on Ctrl-C, and to end when the budget is spent.
-    progress: whether to draw a progress bar; None: on terminals and in notebooks.
-    callbacks: functions that are told what happens, {"epoch": f, "best": g, "trial_end": h, "study_end": k}: each is
-        called with a `bapi.Notice`, in a thread of its own. An exception in one is a warning; the study continues.
-    executor: where workers come from, for example `bapi.integrations.ray.executor(num_gpus=1)`: Ray actors. By default
-        they are processes of this machine.
-    tries: configurations to try first, [{"lr": 0.1}]; what a configuration leaves out is the policy's.
-    warm_start: earlier studies to learn from, "old.bapi" or several in a list: their best configurations are tried first,
-        and their curves are evidence with a weight that is learned. A study with another metric is given as
+    space: what to tune, {"lr": bapi.Float(1e-5, 1, log=True), "units": bapi.Int(16, 256), "optimizer": ["sgd", "adam"]}.
+    budget: a total: "30m", "500 epochs", "12 usd" (every report then needs a cost), or a number of seconds. Seconds pay
+        for training, failed trials included, and for the time that decisions take.
+    max_epochs: epochs of a full training.
+    min_epochs: the fewest epochs worth training a trial for.
+    goal: "maximize" (the default) or "minimize"; also "max" and "min". `direction` is another name for it.
+    metric: name of the reported value; or a dict as in a study file: {"name": "accuracy", "bounds": [0, 1]} gives its
+        lowest and highest possible value (None: unbounded). For noisy trainings, {"smooth": 3} counts the mean of the
+        last three reports, and {"of": "last"} counts a trial's last epoch instead of its best. `repeat=3` trains the
+        finalists three times with different seeds; `study.best` is then the best mean.
+    storage: directory of the study, "NAME.bapi". If it exists, the same call continues it; a larger budget continues it
+        to that total. Without `storage` the study is kept in memory.
+    workers: number of trials to train at the same time; default: one, or one for each place of `gpus`. One worker trains
+        in this process. Several are processes started by "spawn": `train` must be a function at the top level of a
+        module, and the script needs `if __name__ == "__main__":`.
+    policy, policy_options: policy to use (see `bapi.policies()`), and its options.
+    seed: random seed.
+    deadline: wall-clock limit, counted from the study's first decision.
+    checkpoints: False if `train` cannot continue from a checkpoint: every segment then starts at epoch 1 and is charged
+        in full. {"keep": "best 3", "final": True} bounds the disk space: of trials that have ended, only the files of
+        the best three are kept; with "final": False, only the model of their best epoch.
+    max_failures: number of failed trials in a row that raises TooManyFailures.
+    catch: exceptions that fail their trial even before the first report: a class or a tuple; `Exception` for all.
+    grace: time for workers to reach their next report after Ctrl-C or when the budget is spent.
+    progress: whether to draw a progress bar; default: on terminals and in notebooks.
+    callbacks: functions to call on events, {"epoch": f, "best": g, "trial_end": h, "study_end": k}. Each gets a
+        `bapi.Notice` and runs in a separate thread. An exception in one is a warning; the study continues.
+    executor: source of workers, for example `bapi.integrations.ray.executor(num_gpus=1)` for Ray actors; default:
+        processes of this machine.
+    tries: configurations to try first, [{"lr": 0.1}]; the policy chooses the values that you leave out.
+    warm_start: earlier studies to learn from, "old.bapi" or a list. Their best configurations are tried first; their
+        curves are evidence with a learned weight. Give a study with another metric as
         {"study": "old.bapi", "metric": "accuracy"}.
-    more: any other field of a study file that does not concern a training program, with the values it has there.
+    more: other fields of a study file that do not concern a training program, with the same values.
 
-    Ctrl-C, or `pause` on the page of `bapi dashboard`, pauses the study and returns it; the same call resumes it.
+    Ctrl-C, `bapi pause` or the dashboard pauses the study and returns it; the same call resumes it.
 
     >>> import bapi
     >>> def train(trial):
@@ -152,7 +153,7 @@ def tune(
 
 
 class _CtrlC:
-    """Remembers Ctrl-C: libraries that catch KeyboardInterrupt to end their fit early would swallow it."""
+    """Remembers Ctrl-C, because some libraries catch KeyboardInterrupt to end their fit early."""
 
     def __init__(self) -> None:
         self._pressed = False

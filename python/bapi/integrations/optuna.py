@@ -93,17 +93,17 @@ def _curve(trial: FrozenTrial) -> List[float]:
 class Planner:
     """A sampler and a pruner for an Optuna study that share one plan under one budget.
 
-    budget, policy, workers, seed, storage: as in `bapi.tune`; `workers` is Optuna's n_jobs. `max_epochs` is how often the
-    objective reports when it is not pruned; 1 for objectives that do not report at all.
+    budget, policy, workers, seed, storage: as in `bapi.tune`; `workers` is Optuna's n_jobs.
+    max_epochs: number of reports of an objective that is not pruned; 1 for objectives that do not report.
     space: Optuna's distributions by name. Without it, the first trial is drawn at random and shows them; parameters that
-    only later trials have are drawn at random.
+        appear later are drawn at random.
 
     Every reported step is an epoch. A pruned trial may be chosen again: Optuna then calls the objective again with the
     same parameters, and the planner accounts for that cost. When the budget is spent, `optimize` ends.
 
-    Optuna's `best_trial` is one of the trials that went to their end. When the budget is spent and a trial that was pruned
-    had reported a better value than those, it is added as a completed trial with that value, so that `best_params` are
-    the best that were found. Before, `planner.best_params` has them.
+    Optuna takes its `best_trial` from completed trials only. If a pruned trial has reported a better value when the
+    budget is spent, a copy of it is added as a completed trial, so that `best_params` are the best ones found. Until
+    then, `planner.best_params` has them.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Planner:
 
     @property
     def study(self) -> Optional[Study]:
-        """The study of bapi behind it; None before the space is known."""
+        """The bapi study; None before the space is known."""
         return self._study
 
     @property
@@ -340,10 +340,10 @@ class _Pruner(BasePruner):
 
 
 def import_study(storage: Any, name: Optional[str] = None, *, to: Path) -> Study:
-    """A study of Optuna, by its storage URL, as a study of bapi in the directory `to`; every step is an epoch.
+    """Converts an Optuna study, given by its storage URL, into a bapi study in the directory `to`; steps become epochs.
 
-    The result can be looked at, planned on and simulated with (`bapi simulate`). Trials without a value are left out,
-    and so are those that lack a parameter of the others.
+    All commands work on the result, `bapi plan` and `bapi simulate` included. Trials without a value are left out, and
+    so are those that lack a parameter of the others.
     """
     root, _ = study_root(to)
     if root is not None and pathlib.Path(root).exists():
@@ -378,10 +378,10 @@ _STATES = {"completed": TrialState.COMPLETE, "failed": TrialState.FAIL}
 
 
 def export_study(study: Union[Study, Path], storage: Any, name: Optional[str] = None) -> "optuna.Study":
-    """Writes a study of bapi to a storage of Optuna ("sqlite:///mlp.db"), which optuna-dashboard opens.
+    """Writes a bapi study to an Optuna storage ("sqlite:///mlp.db"), which optuna-dashboard opens.
 
-    Completed trials are COMPLETE, failed ones FAIL, all others PRUNED; epochs are steps. The trial with the best value
-    is COMPLETE in any case, so that Optuna's best is ours.
+    Completed trials become COMPLETE, failed ones FAIL, all others PRUNED; epochs become steps. The trial with the best
+    value is always COMPLETE, so that Optuna finds the same best trial.
     """
     source = study if isinstance(study, Study) else open_study(study)
     target = optuna.create_study(study_name=name or source.name, storage=storage, direction=source._about["goal"])

@@ -27,16 +27,16 @@ def _best_has(name: str) -> Any:
 
 
 class BudgetSearchCV(MetaEstimatorMixin, BaseEstimator):
-    """Spends a budget on the parameters of `estimator`, epoch by epoch, and refits the best.
+    """Tunes the parameters of `estimator` under a budget, epoch by epoch, and refits the best configuration.
 
     An epoch is one `partial_fit` over the training part of every fold, or, for estimators with `warm_start`, `step`
-    more units of `resource` ("max_iter", "n_estimators"; found by itself if there is only one of them). The value of an
-    epoch is the mean score over the folds. Models of paused configurations are kept in memory.
+    more units of `resource` ("max_iter" or "n_estimators"; optional if the estimator has only one of them). The value of
+    an epoch is the mean score over the folds. Models of paused configurations are kept in memory.
 
     space: as in `bapi.tune`, by the names of the estimator's parameters; scipy's uniform, loguniform and randint as for
         RandomizedSearchCV. The values of a list may be of any kind, for example `hidden_layer_sizes`: [(32,), (64, 64)].
     budget: "30s", "500 epochs"; includes the scoring.
-    n_jobs: folds that are trained at the same time, in threads; -1: as many as there are processors.
+    n_jobs: number of folds to train at the same time, in threads; -1: one per processor.
     After `fit`: best_params_, best_score_, best_epoch_, best_estimator_ (if refit), cv_results_, study_.
     """
 
