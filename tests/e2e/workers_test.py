@@ -238,13 +238,13 @@ class Workers(WithDatabase):
         self.assertIn("9.9.9", refused)
         self.assertIn("this worker is bapi", refused)
         self.assertIn("no study of this name", self.bapi("worker", self.url + "#other", code=3).stderr)
-        self.assertIn("in a directory", self.bapi("workers", self.write_directory(), code=2).stderr)
+        left = self.bapi("run", "study.yaml", "-q", code=2).stderr  # the files of the study in the database
+        self.assertIn("holds trials of another study", left)
+        self.bapi("run", "study.yaml", "-q", "--dir", "directories")
+        in_directory = os.path.join("directories", f"{self.name}.bapi")
+        self.assertIn("in a directory", self.bapi("workers", in_directory, code=2).stderr)
         nobody = self.url.replace("127.0.0.1:", "127.0.0.1:1")
         self.assertEqual(self.bapi("worker", nobody + "#x", "--patience", "1s", code=3).stdout, "")
-
-    def write_directory(self):
-        self.bapi("run", "study.yaml", "-q")
-        return f"{self.name}.bapi"
 
 
 if __name__ == "__main__":

@@ -47,6 +47,18 @@ TEST(StudyDir, CheckpointsMayBeElsewhere) {
   EXPECT_TRUE(std::filesystem::exists(trial.report()));
 }
 
+TEST(StudyDir, TrialsOfAnotherStudyAreNotTakenOver) {
+  const TempDir scratch;
+  const StudyDir dir(scratch.path() / "a.bapi");
+  dir.require_no_trials();
+  dir.create();
+  dir.require_no_trials();
+  dir.trial(TrialId{0}).create();
+  EXPECT_THROW(dir.require_no_trials(), InvalidInput);
+  dir.remove_trials();
+  dir.require_no_trials();
+}
+
 TEST(StudyDir, LinksAreNotFollowed) {
   const TempDir scratch;
   std::ofstream(scratch.path() / "precious") << "mine";

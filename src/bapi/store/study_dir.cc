@@ -55,8 +55,25 @@ StudyDir StudyDir::with_checkpoints_in(const StudyDir& other) const {
 
 void StudyDir::create() const {
   require_own_directory(root_);
-  make_directories(root_ / "trials");
-  require_own_directory(root_ / "trials");
+  make_directories(trials());
+  require_own_directory(trials());
+}
+
+void StudyDir::require_no_trials() const {
+  std::error_code error;
+  const std::filesystem::directory_iterator first(trials(), error);
+  if (error || first == std::filesystem::directory_iterator()) return;
+  throw InvalidInput(
+      fmt::format("{} holds trials of another study, whose log is not there; programs of a new study would continue "
+                  "from their checkpoints. Remove or rename {}, or choose another --name or --dir",
+                  trials().string(),
+                  root_.string()));
+}
+
+void StudyDir::remove_trials() const {
+  std::error_code error;
+  std::filesystem::remove_all(trials(), error);
+  if (error) throw StoreError(fmt::format("{}: cannot be removed: {}", trials().string(), error.message()));
 }
 
 }  // namespace bapi

@@ -45,7 +45,16 @@ class StudyDir {
 
   void create() const;  // throws StoreError, also if the directory is another user's
 
+  // Throws InvalidInput if there is anything of trials: of a study whose log is gone, or is kept elsewhere. The
+  // programs of a new one would continue from their checkpoints.
+  void require_no_trials() const;
+
+  // Throws StoreError.
+  void remove_trials() const;
+
  private:
+  std::filesystem::path trials() const { return root_ / "trials"; }
+
   std::filesystem::path root_;
   std::filesystem::path saved_ = {};  // of checkpoints; empty: `root_`
 };

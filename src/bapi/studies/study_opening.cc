@@ -231,6 +231,7 @@ OpenedStudy take_over_study(const DatabaseStudy& study, const std::string& versi
 void take_files(OpenedStudy& study, const std::filesystem::path& directory) {
   const StudyDir wanted(directory);
   if (is_nowhere(study.dir)) {
+    wanted.require_no_trials();
     set_files(study.held, wanted.root());
     study.dir = wanted;
   }

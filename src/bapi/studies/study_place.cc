@@ -136,21 +136,25 @@ std::optional<HeldStudy> create_study(const StudyPlace& place, const StudySpec& 
   place.dir().create();
   auto lock = std::make_unique<StudyLock>(StudyLock::take(place.dir().root()));
   if (place.exists()) return std::nullopt;
+  place.dir().require_no_trials();
   return held(std::make_unique<SqliteStore>(SqliteStore::create(place.dir().database(), spec)), std::move(lock));
 }
 
 void start_over(const StudyPlace& place, HeldStudy& study, const StudySpec& spec) {
+  const StudyDir dir = files_of(place, *study.store);
   if (auto* store = dynamic_cast<PostgresStore*>(study.store.get())) {
     store->start_over(spec);
+    dir.remove_trials();
     return;
   }
   study.store.reset();
   std::error_code error;
-  for (const char* file : {"study.db", "study.db-wal", "study.db-shm", "trials"}) {
-    const std::filesystem::path path = place.dir().root() / file;
-    std::filesystem::remove_all(path, error);
+  for (const char* file : {"study.db", "study.db-wal", "study.db-shm"}) {
+    const std::filesystem::path path = dir.root() / file;
+    std::filesystem::remove(path, error);
     if (error) throw StoreError(fmt::format("{}: cannot be removed: {}", path.string(), error.message()));
   }
+  dir.remove_trials();
   auto store = std::make_unique<SqliteStore>(SqliteStore::create(place.dir().database(), spec));
   store->write_under(*study.leadership);
   study.store = std::move(store);
