@@ -179,6 +179,13 @@ Cell outcome_cell(const ForecastOutcome& outcome) {
                 {"cost_error", cell(outcome.cost_error)}};
 }
 
+// What is to be trained before the next decision, which may be less than what the forecast and its price are about.
+Cell segment_cell(const TrainingDecision& training) {
+  return Fields{{"from", training.from},
+                {"until", training.until},
+                {"expected_cost", training.expected_cost > 0.0 ? Cell(training.expected_cost) : Cell()}};
+}
+
 // Newest first.
 Cell told(const ShownStudy& study, const std::vector<StoredEvent>& decisions) {
   const Cell rows = list_of(explanation_table(decisions, study.spec(), std::nullopt));
@@ -191,10 +198,14 @@ Cell told(const ShownStudy& study, const std::vector<StoredEvent>& decisions) {
   for (const ForecastOutcome& outcome : forecast_outcomes(study.history, trainings)) {
     came[outcome.seq] = outcome_cell(outcome);
   }
+  std::map<EventSeq, Cell> segments;
+  for (const TrainingDecision& training : trainings) segments[training.seq] = segment_cell(training);
   std::vector<Cell> list;
   for (std::size_t i = rows.size(); i-- > 0;) {
     Cell row = rows[i];
-    row["came_true"] = came[row["seq"].get<EventSeq>()];
+    const auto seq = row["seq"].get<EventSeq>();
+    row["segment"] = segments[seq];
+    row["came_true"] = came[seq];
     list.push_back(std::move(row));
   }
   return list;

@@ -44,7 +44,8 @@ Fields log_page(const ShownStudy& study, const Trial& trial, const HttpQuery& qu
 std::string binary_curves(const ShownStudy& study);
 Fields curves_record(const ShownStudy& study);  // {curves: [{trial, values, costs}]}
 
-// Rows of `bapi explain`, newest first, with came_true: {value, error, cost, cost_error}: {decisions, total, next}.
+// Rows of `bapi explain`, newest first, with what was decided to train, segment: {from, until, expected_cost}, and what
+// came of it, came_true: {value, error, cost of the segment, cost_error}: {decisions, total, next}.
 Fields decisions_page(const ShownStudy& study, const HttpQuery& query);
 
 Fields burndown_record(const ShownStudy& study, const HttpQuery& query);

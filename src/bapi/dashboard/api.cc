@@ -7,11 +7,13 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/split.h"
+#include "bapi/base/utf8.h"
 #include "bapi/control/requests.h"
 #include "bapi/dashboard/answers.h"
 #include "bapi/dashboard/heap.h"
 #include "bapi/dashboard/page.h"
 #include "bapi/dashboard/stream.h"
+#include "bapi/report/text.h"
 #include "bapi/studies/study_insight.h"
 #include "bapi/studies/write_request.h"
 
@@ -204,7 +206,9 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
     if (what == "trials" && path.size() <= 3) {
       const auto number = number_in(path[1]);
       if (!number || *number < 0 || *number >= std::ssize(view.history.trials())) {
-        return http_error(404, "there is no such trial", "GET trials lists them");
+        return http_error(404,
+                          fmt::format("there is no trial {}", visible_line(clipped(path[1], 40))),
+                          fmt::format("the study has {}", plural(std::ssize(view.history.trials()), "trial")));
       }
       const Trial& trial = view.history.trial(TrialId{*number});
       if (path.size() == 2) return record(trial_page(view, trial));

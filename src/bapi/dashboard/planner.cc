@@ -22,7 +22,7 @@ constexpr std::size_t kMostForecasts = 120;
 constexpr std::size_t kMostCourses = 24;  // told epoch by epoch
 constexpr int kFewestForecasts = 20;      // that must have come true or not before a certificate is believed
 constexpr double kLeastCoverage = 0.6;    // of the 80 % interval
-constexpr double kRest = 4.0;             // times the work before it
+constexpr double kShare = 0.2;            // of a core that it may use while it is asked
 
 bool may_grow(const Trial& trial) { return !trial.curve.empty() && (trial.segment || trial.resumable()); }
 
@@ -149,6 +149,8 @@ InsightRecord insight_record(const PlannerQuestion& question, double now) {
   return record;
 }
 
+double planner_rest(double used, double elapsed) { return std::max(0.0, used / kShare - elapsed); }
+
 Planner::Planner() : thread_([this] { work(); }) {}
 
 Planner::~Planner() {
@@ -202,7 +204,10 @@ void Planner::work() {
     const std::shared_ptr<LiveStudy> study = entry.study;
     const std::set<TrialId> wanted = entry.wanted;
     lock.unlock();
-    const auto began = std::chrono::steady_clock::now();
+    const SystemClock time;
+    const ThreadClock used;
+    const double began = time.now();
+    const double used_before = used.now();
     std::shared_ptr<const InsightRecord> record;
     try {
       const PlannerQuestion question =
@@ -212,10 +217,10 @@ void Planner::work() {
       // It cannot be read any more: whoever asks is told so by the study itself.
     }
     give_back_memory();
-    const std::chrono::duration<double> worked = std::chrono::steady_clock::now() - began;
+    const std::chrono::duration<double> rest(planner_rest(used.now() - used_before, time.now() - began));
     lock.lock();
     if (record) entry.record = std::move(record);
-    wake_.wait_for(lock, kRest * worked, [&] { return ending_ || (next_due() && !next_due()->record); });
+    wake_.wait_for(lock, rest, [&] { return ending_ || (next_due() && !next_due()->record); });
   }
 }
 

@@ -36,8 +36,12 @@ PlannerQuestion planner_question(const ShownStudy& study, const std::set<TrialId
 
 InsightRecord insight_record(const PlannerQuestion& question, double now);  // fits the models once
 
-// Computes records in one thread of low priority, only of studies that were asked for since the last one, and
-// rests four times as long as it has worked: a fifth of a core at most.
+// How long the planner rests after an answer that took `elapsed` seconds and `used` seconds of the processor, so that
+// it uses a fifth of a core at most. Where training programs leave it less, it has waited long enough already.
+double planner_rest(double used, double elapsed);
+
+// Computes records in one thread of low priority, only of studies that were asked for since the last one, and rests in
+// between.
 class Planner {
  public:
   Planner();

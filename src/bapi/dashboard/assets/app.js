@@ -1,7 +1,7 @@
 // The frame: where one is, live data, keys, theme, actions.
-import {el, fill, shown, clock, plural, num, cost, state, copyButton} from './base.js';
-import {know, now, ask, post, logIn, loadStudies, loadStudy, loadParts, follow, unfollow, following, takeStatus, takeEvents, place, param, setParam, pins, selected, complaint, FILE} from './data.js';
-import {readColours} from './chart.js';
+import {el, fill, tool, choice, shown, clock, plural, num, cost, state, copyButton} from './base.js';
+import {know, now, link, ask, post, logIn, loadStudies, loadStudy, loadParts, follow, unfollow, following, takeStatus, takeEvents, setPolled, place, param, setParam, pins, selected, complaint, FILE} from './data.js';
+import {readColours, calmly} from './chart.js';
 import {whenPicked, budgetText} from './charts.js';
 import {stateLine, overview, curvesPage, trialsPage, planPage, budgetPage, decisionsPage, paramsPage, modelPage, trialPage, studiesPage, comparePage, trialLink} from './views.js';
 
@@ -48,15 +48,15 @@ function showHead() {
   const key = JSON.stringify([where, know.studies.map((s) => s.id), mark, text, theme(), know.readOnly]);
   if (head.slotKey === key) return;
   head.slotKey = key;
-  const focused = document.activeElement && head.contains(document.activeElement) ? document.activeElement.id : null;
-  const switcher = id && know.studies.length > 1 ? el('select', {'aria-label': 'Study', id: 'switcher', onchange: () => { location.hash = '#/s/' + encodeURIComponent(switcher.value); }}, know.studies.map((s) => el('option', {value: s.id, selected: s.id === id}, s.name + (s.name === s.id ? '' : ' (' + s.id + ')')))) : id ? el('strong', {}, know.study ? know.study.name : id) : null;
+  const switcher = id && know.studies.length > 1 ? choice('Study', know.studies.map((s) => [s.id, s.name + (s.name === s.id ? '' : ' (' + s.id + ')')]), id, (v) => { location.hash = link(v); }, {id: 'switcher'}) : id ? el('strong', {}, know.study ? know.study.name : id) : null;
+  // Where there is no room for tabs, a menu.
+  const pageBox = id ? choice('Page', [...(where.trial === null ? [] : [['t/' + where.trial, 'Trial ' + where.trial]]), ...PAGES], where.trial === null ? where.page : 't/' + where.trial, (v) => { location.hash = link(id, v); }, {class: 'narrow', id: 'pages'}) : null;
   fill(head, el('div', {class: 'top'}, el('a', {href: '#/', class: 'brand', id: 'brand'}, 'bapi'), id ? ['\u00a0\u203a ', switcher] : null,
-      el('span', {class: 'live is-' + (know.held ? 'held' : know.live), role: 'status'}, el('span', {'aria-hidden': 'true'}, mark), ' ' + text),
-      id && !FILE && !know.readOnly ? el('button', {type: 'button', class: 'small', id: 'actions', onclick: actionsDialog}, 'actions') : null,
-      el('button', {type: 'button', class: 'small', id: 'theme', onclick: nextTheme, 'aria-label': 'Theme: ' + theme()}, '\u25d0 ' + theme()),
-      el('button', {type: 'button', class: 'small', id: 'help', onclick: help, 'aria-label': 'Keys and help'}, '?')),
-      id ? el('nav', {'aria-label': 'Pages'}, PAGES.map(([name, title]) => el('a', {href: '#/s/' + encodeURIComponent(id) + (name ? '/' + name : ''), 'aria-current': where.page === name && where.trial === null ? 'page' : null}, title))) : null);
-  if (focused && document.getElementById(focused)) document.getElementById(focused).focus();
+      pageBox, el('span', {class: 'live is-' + (know.held ? 'held' : know.live)}, el('span', {'aria-hidden': 'true'}, mark), ' ' + text),
+      id && !FILE && !know.readOnly ? tool('actions', null, actionsDialog, {id: 'actions'}) : null,
+      tool(['\u25d0', el('span', {class: 'broad'}, ' ' + theme())], 'Theme: ' + theme(), nextTheme, {id: 'theme'}),
+      tool('?', 'Keys and help', help, {id: 'help'})),
+      id ? el('nav', {'aria-label': 'Pages'}, PAGES.map(([name, title]) => el('a', {href: link(id, name), 'aria-current': where.page === name && where.trial === null ? 'page' : null}, title))) : null);
 }
 
 // ---- Router
@@ -73,7 +73,7 @@ async function go() {
   main.setAttribute('aria-busy', 'true');
   try {
     if (!know.studies.length || !where.id) await loadStudies();
-    if (FILE && !where.id && know.studies.length === 1) { location.replace('#/s/' + encodeURIComponent(know.studies[0].id)); return; }
+    if (FILE && !where.id && know.studies.length === 1) { location.replace(link(know.studies[0].id)); return; }
     if (there !== where) return;
     if (where.id) {
       if (know.id !== where.id) fill(main, el('h1', {class: 'quiet'}, where.id), el('p', {class: 'wait'}, 'Reading ' + where.id + '.'));
@@ -112,10 +112,10 @@ function makePage() {
   return (found || PAGES[0])[2]();
 }
 
-function update() {
+function update(live) {
   if (know.held) { ++know.waiting; return showHead(); }
   if (line) line.update();
-  if (page) page.update();
+  if (page) { if (live) calmly(page.update); else page.update(); }
   showHead();
 }
 
@@ -161,7 +161,11 @@ function listen() {
 
 function heard(kind, data) {
   if (kind === 'live') return showHead();
-  if (kind === 'poll') return loadStudy(where.id).then(() => { update(); refreshSoon(); });
+  // No place among the streams, or a server that came back with another token.
+  if (kind === 'poll') {
+    if (data.round % 5 === 0) return listen();
+    return (where.id ? loadStudy(where.id) : loadStudies()).then(() => { if (!know.error) setPolled(); update(); refreshSoon(); }).catch((error) => error.status === 401 && refused(error));
+  }
   if (kind === 'studies') return loadStudies().then(() => { if (!where.id) { listen(); update(); } else showHead(); });
   if (kind === 'status') {
     const before = know.study && data.study === know.id ? know.study : null;
@@ -171,7 +175,7 @@ function heard(kind, data) {
     if (before && data.best && (!before.best || before.best.value !== data.best.value)) say('New best: ' + num(data.best.value));
     else if (before && data.trials && data.trials.failed > before.trials.failed) say('A trial failed');
     else if (before && data.state === 'finished' && before.state !== 'finished') say('The study is finished');
-    update();
+    update(true);
     if (before && before.state !== data.state) refreshSoon();
   }
   if (kind === 'log' && data.study === know.id) {
@@ -196,7 +200,7 @@ document.addEventListener('visibilitychange', () => {
 // ---- Actions: asked for here, decided by the controller
 
 function dialog(title, ...body) {
-  const box = el('dialog', {'aria-labelledby': 'dialog-title'}, el('div', {class: 'bar'}, el('h2', {id: 'dialog-title'}, title), el('button', {type: 'button', class: 'small', onclick: () => box.close(), 'aria-label': 'Close'}, '\u00d7')), body);
+  const box = el('dialog', {'aria-labelledby': 'dialog-title'}, el('div', {class: 'bar'}, el('h2', {id: 'dialog-title'}, title), tool('\u00d7', 'Close', () => box.close())), body);
   box.addEventListener('close', () => box.remove());
   document.body.append(box);
   box.showModal();
@@ -246,7 +250,7 @@ document.addEventListener('keydown', (e) => {
   if (prefix) {
     prefix = false;
     const found = PAGES.find((p) => p[3] === e.key);
-    if (found && where.id) location.hash = '#/s/' + encodeURIComponent(where.id) + (found[0] ? '/' + found[0] : '');
+    if (found && where.id) location.hash = link(where.id, found[0]);
     return;
   }
   const button = /^(BUTTON|A|SUMMARY)$/.test(e.target.tagName);
@@ -255,7 +259,7 @@ document.addEventListener('keydown', (e) => {
   else if (e.key === '/') { const f = document.getElementById('filter'); if (f) { f.focus(); e.preventDefault(); } }
   else if (e.key === 'j' && where.id) choose(1);
   else if (e.key === 'k' && where.id) choose(-1);
-  else if (e.key === 'Enter' && !button && where.id && selected() !== null) location.hash = '#/s/' + encodeURIComponent(where.id) + '/t/' + selected();
+  else if (e.key === 'Enter' && !button && where.id && selected() !== null) location.hash = link(where.id, 't/' + selected());
   else if (e.key === 'p' && where.id && selected() !== null) { const list = pins(), n = selected(); setParam('pin', (list.includes(n) ? list.filter((x) => x !== n) : [...list, n]).join(',')); page.update(); }
   else if (e.key === ' ' && !button && e.target.type !== 'checkbox') { e.preventDefault(); know.held = !know.held; know.waiting = 0; update(); }
 });

@@ -21,10 +21,24 @@ function nodes(children) {
       .map((c) => (c instanceof Node ? c : document.createTextNode(shown(c))));
 }
 
+// What had the focus keeps it if it is there again afterwards, under its id or its text.
 export function fill(node, ...children) {
+  const name = (n) => n.id || n.textContent, focused = document.activeElement, inside = node !== focused && node.contains(focused) && name(focused);
   node.replaceChildren(...nodes(children));
+  if (inside && !node.contains(document.activeElement)) [...node.querySelectorAll('a, button, input, select, summary')].find((n) => name(n) === inside)?.focus({preventScroll: true});
   return node;
 }
+
+// A small button; `label` says more than its text.
+export const tool = (text, label, onclick, more) => el('button', {type: 'button', class: 'small', 'aria-label': label, onclick, ...more}, text);
+
+// A labelled choice among [[value, text], ...]; `changed` is told what was chosen.
+export function choice(label, options, chosen, changed, more) {
+  const box = el('select', {'aria-label': label, onchange: () => changed(box.value), ...more}, options.map(([v, text]) => el('option', {value: v, selected: v === chosen}, text)));
+  return box;
+}
+
+export const section = (...body) => el('section', {class: 'card'}, body);
 
 // Text from outside as it is, with everything that would act on its surroundings made visible: control characters,
 // and the characters that turn the direction of writing.
@@ -35,6 +49,9 @@ export function shown(text) {
     return code === 127 ? '\u2421' : '\u27eaU+' + code.toString(16).toUpperCase().padStart(4, '0') + '\u27eb';
   });
 }
+
+// What the program says in the middle of a line, as a sentence of its own.
+export const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.') : '');
 
 export function cut(text, most) {
   return text.length > most ? text.slice(0, most) + '\u2026' : text;
@@ -161,12 +178,12 @@ export function save(name, blob) {
 }
 
 export function copyButton(text, label) {
-  const button = el('button', {type: 'button', class: 'small', title: label, 'aria-label': label, onclick: async () => {
+  const button = tool('copy', label, async () => {
     try {
       await navigator.clipboard.writeText(text);
       fill(button, 'copied');
     } catch { fill(button, 'press Ctrl-C'); }
     setTimeout(() => fill(button, 'copy'), 1500);
-  }}, 'copy');
+  }, {title: label});
   return button;
 }

@@ -1,9 +1,9 @@
 // Charts on canvas: one for the data, one for what follows the pointer. A chart is built from a description, so that the
 // same data make the picture, its caption, its table and its CSV.
-import {el, fill, num, duration, clock, csv, save, table, shown} from './base.js';
+import {el, fill, tool, num, duration, clock, csv, save, table, shown} from './base.js';
 import {param, setParam, selected, pins} from './data.js';
 
-const MARGIN = {left: 56, right: 14, named: 84, top: 10, labelled: 24, bottom: 36};
+const MARGIN = {left: 56, right: 14, named: 88, top: 10, labelled: 24, bottom: 36};
 const SLICE = 12;  // milliseconds of drawing at a time
 
 let palette = {};
@@ -37,6 +37,9 @@ function timeSteps(low, high, count) {
   return out;
 }
 
+// Ticks are round: 30 s, 2m, 1h30m.
+const roundDuration = (seconds) => duration(seconds).replace(/\.0 s$/, ' s').replace(/m00s$/, 'm').replace(/h00m$/, 'h').replace(/d00h$/, 'd');
+
 function logSteps(low, high) {
   const out = [];
   const wide = Math.log10(high / low) > 2.5;
@@ -58,9 +61,9 @@ export function scaleOf(axis, low, high, from, to) {
   scale.back = (p) => { const t = a + (b - a) * (p - from) / (to - from); return log ? Math.exp(t) : close ? 1 - Math.exp(-t) : t; };
   scale.low = low;
   scale.high = high;
-  scale.ticks = (count) => axis.scale === 'category' ? axis.names.map((n, i) => i).filter((i) => i >= Math.min(low, high) && i <= Math.max(low, high))
+  scale.ticks = (count) => axis.unit === 's' && !log ? timeSteps(low, high, count) : axis.scale === 'category' ? axis.names.map((n, i) => i).filter((i) => i >= Math.min(low, high) && i <= Math.max(low, high))
       : log ? logSteps(low, high) : close ? [0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999].filter((v) => v >= low && v <= high) : axis.scale === 'time' ? timeSteps(low, high, count) : steps(low, high, count);
-  scale.format = axis.format || (axis.scale === 'category' ? (i) => axis.names[i] : axis.scale === 'time' ? clock : axis.unit === 's' ? duration : num);
+  scale.format = axis.format || (axis.scale === 'category' ? (i) => axis.names[i] : axis.scale === 'time' ? clock : axis.unit === 's' ? roundDuration : num);
   return scale;
 }
 
@@ -109,6 +112,35 @@ export function sign(ctx, shape, x, y, r) {
   if (shape === 'ring') { ctx.lineWidth = 1.5; ctx.stroke(); } else ctx.fill();
 }
 export const STATE_SHAPE = {running: 'dot', interrupted: 'ring', paused: 'ring', completed: 'square', stopped: 'cross', failed: 'triangle'};
+
+// ---- Legends: what a colour, a pattern or a sign stands for
+
+// {text, colour} with a `shape` or a `hatch`, or {text, ramp: [colours]}; as wide as it is drawn.
+const swatchWidth = (item) => (item.ramp ? 60 : 14);
+
+function paintSwatch(ctx, item) {
+  if (item.ramp) item.ramp.forEach((c, i) => { ctx.fillStyle = c; ctx.fillRect(60 * i / item.ramp.length, 1, 60 / item.ramp.length + 0.5, 10); });
+  else {
+    ctx.fillStyle = ctx.strokeStyle = item.hatch ? hatch(ctx, item.colour, item.hatch) : colour(item.colour);
+    ctx.globalAlpha = item.alpha || 1;
+    if (item.shape) sign(ctx, item.shape, 7, 6, 4); else ctx.fillRect(0, 1, 14, 10);
+    ctx.globalAlpha = 1;
+  }
+}
+
+export function fillLegend(node, items) {
+  const key = JSON.stringify([items, palette.paper]);
+  if (node.legendKey === key) return;
+  node.legendKey = key;
+  node.hidden = !items.length;
+  fill(node, items.map((item) => {
+    const width = swatchWidth(item), canvas = el('canvas', {'aria-hidden': 'true', width: 2 * width, height: 24}), ctx = canvas.getContext('2d');
+    canvas.style.width = width + 'px';
+    ctx.scale(2, 2);
+    paintSwatch(ctx, item);
+    return el('li', {}, canvas, ' ' + item.text);
+  }));
+}
 
 // ---- Marks: each draws itself on (ctx, x, y), and says how far it reaches
 
@@ -168,10 +200,15 @@ const draw = {
   },
   bars(ctx, m, x, y) {
     m.bars.forEach((b) => {
+      const part = [Math.min(x(b.x0), x(b.x1)), Math.min(y(b.y0), y(b.y1)), Math.max(1.5, Math.abs(x(b.x1) - x(b.x0))), Math.abs(y(b.y1) - y(b.y0))];
+      if (b.hatch) {  // not mixed with what is below
+        ctx.fillStyle = colour('paper');
+        ctx.fillRect(...part);
+      }
       ctx.globalAlpha = b.alpha || 1;
       ctx.fillStyle = b.hatch ? hatch(ctx, b.colour, b.hatch) : colour(b.colour);
-      const left = Math.min(x(b.x0), x(b.x1)), top = Math.min(y(b.y0), y(b.y1));
-      ctx.fillRect(left, top, Math.max(1.5, Math.abs(x(b.x1) - x(b.x0))), Math.abs(y(b.y1) - y(b.y0)));
+      ctx.fillRect(...part);
+      ctx.globalAlpha = 1;
     });
   },
   rule(ctx, m, x, y, box) {
@@ -193,11 +230,13 @@ const draw = {
       ctx.fillText(m.label, box.right - 4, y(m.y) - 4 < box.top + 10 ? y(m.y) + 13 : y(m.y) - 4);
     }
   },
-  text(ctx, m, x, y) {
-    ctx.fillStyle = colour(m.colour || 'ink');
+  // Right of `x`, or left of `before` where there is no room.
+  text(ctx, m, x, y, box) {
+    ctx.fillStyle = colour('ink');
     ctx.font = '12px system-ui, sans-serif';
-    ctx.textAlign = m.align || 'left';
-    ctx.fillText(m.text, x(m.x) + (m.dx || 4), y(m.y) + (m.dy ?? 4));
+    const back = m.before !== undefined && x(m.x) + 8 + ctx.measureText(m.text).width > box.right;
+    ctx.textAlign = back ? 'right' : m.align || 'left';
+    ctx.fillText(m.text, x(back ? m.before : m.x) + (back ? -4 : m.align ? 0 : 4), y(m.y) + 4);
   },
 };
 
@@ -213,31 +252,51 @@ function reach(m, axis) {
 
 // ---- The figure
 
+let calm = false;
+
+// Runs an update that nobody has asked for by hand: its charts may wait for a moment.
+export function calmly(update) {
+  calm = true;
+  try { update(); } finally { calm = false; }
+}
+
 export class Chart {
-  // `build` gives {x, y, marks, points, caption, table: {head, rows}, pick}, or {empty: "what it waits for"}, with
+  // `sample` holds values whose bulk sets the y axis, `counted` lists of those among which outliers are counted.
+  // `build` gives {x, y, marks, points, legend, caption, table: {head, rows}, pick}, or {empty: "what it waits for"}, with
   // `loading` if that is only the answer.
   constructor(id, title, build, options = {}) {
-    Object.assign(this, {id, title, build, options, hovered: -1, spec: {empty: ''}, job: 0});
+    Object.assign(this, {id, title, build, options, hovered: -1, spec: {empty: ''}, job: 0, width: 0, height: 0, updated: 0, later: 0});
     this.data = el('canvas', {'aria-hidden': 'true'});
     this.over = el('canvas', {'aria-hidden': 'true'});
     this.plot = el('div', {class: 'plot' + (options.small ? ' small' : ''), tabindex: '0', role: 'img', 'aria-label': title}, this.data, this.over);
     this.empty = el('p', {class: 'wait'});
     this.reading = el('output', {class: 'reading', hidden: true});
+    this.legend = el('ul', {class: 'legend', hidden: true});
     this.caption = el('figcaption', {});
     this.tableBox = el('div', {class: 'tablebox', hidden: true, tabindex: '0', role: 'region', 'aria-label': 'Table: ' + title});
     this.buttons = el('span', {class: 'tools'},
-        options.logAxis ? el('button', {type: 'button', class: 'small', onclick: () => this.toggleLog(), 'aria-label': 'Logarithmic axis: ' + title}, 'log') : null,
-        el('button', {type: 'button', class: 'small', onclick: () => this.toggleTable(), 'aria-label': 'Table: ' + title}, 'table'),
-        el('button', {type: 'button', class: 'small', onclick: () => this.saveCsv(), 'aria-label': 'CSV: ' + title}, 'CSV'),
-        el('button', {type: 'button', class: 'small', onclick: () => this.savePng(), 'aria-label': 'PNG: ' + title}, 'PNG'));
-    this.node = el('figure', {class: 'chart', id: 'chart-' + id}, el('div', {class: 'bar'}, el('h2', {}, title), this.buttons), el('div', {class: 'stage'}, this.plot, this.reading), this.empty, options.below || null, this.caption, this.tableBox);
+        options.logAxis ? tool('log', 'Logarithmic axis: ' + title, () => this.toggleLog()) : null,
+        tool('table', 'Table: ' + title, () => this.toggleTable()),
+        tool('CSV', 'CSV: ' + title, () => this.saveCsv()),
+        tool('PNG', 'PNG: ' + title, () => this.savePng()));
+    this.node = el('figure', {class: 'chart', id: 'chart-' + id}, el('div', {class: 'bar'}, el('h2', {}, title), this.buttons), el('div', {class: 'stage'}, this.plot, this.reading), this.legend, this.empty, options.below || null, this.caption, this.tableBox);
     this.node.chart = this;
     this.listen();
-    this.observer = new ResizeObserver(() => this.redraw());
-    this.observer.observe(this.plot);
+    new ResizeObserver(([plot]) => {
+      Object.assign(this, {width: plot.contentRect.width, height: plot.contentRect.height});
+      this.redraw();
+    }).observe(this.plot);
   }
 
   update() {
+    // What comes live is drawn twice a second at most.
+    clearTimeout(this.later);
+    const wait = this.updated + 500 - Date.now();
+    if (calm && wait > 0) {
+      this.later = setTimeout(() => this.node.isConnected && this.update(), wait);
+      return;
+    }
+    this.updated = Date.now();
     this.spec = this.build();
     this.zoomed = null;
     const z = (param('z.' + this.id) || '').split(',').map(Number);
@@ -247,6 +306,7 @@ export class Chart {
     this.buttons.hidden = nothing;
     fill(this.empty, this.spec.empty || '');
     this.empty.hidden = !nothing;
+    fillLegend(this.legend, this.spec.legend || []);
     this.empty.className = 'wait' + (this.spec.loading ? ' loading' + (this.options.small ? ' small' : '') : '');
     if (nothing) {
       this.reading.hidden = true;
@@ -278,7 +338,7 @@ export class Chart {
       }
       if (axis.low !== undefined) low = axis.low;
       if (axis.high !== undefined) high = axis.high;
-      if (name === 'y' && this.spec.sample) out.cut = (this.spec.counted || this.spec.sample).filter((v) => v < low || v > high).length;
+      if (name === 'y' && this.spec.sample) for (const list of this.spec.counted || [this.spec.sample]) for (let i = 0; i < list.length; ++i) if (list[i] < low || list[i] > high) ++out.cut;
       if (!isFinite(low)) { low = 0; high = 1; }
       if (low === high) { const d = Math.abs(low) * 0.1 || 0.5; low -= d; high += d; }
       const pad = axis.tight ? 0 : 0.04 * (high - low);
@@ -289,7 +349,8 @@ export class Chart {
   }
 
   size() {
-    const width = this.plot.clientWidth, height = this.plot.clientHeight, ratio = window.devicePixelRatio || 1;
+    if (!this.width) Object.assign(this, {width: this.plot.clientWidth, height: this.plot.clientHeight});
+    const {width, height} = this, ratio = window.devicePixelRatio || 1;
     for (const canvas of [this.data, this.over]) {
       if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
         canvas.width = Math.round(width * ratio);
@@ -301,8 +362,9 @@ export class Chart {
   }
 
   redraw() {
-    if (this.spec.empty !== undefined || !this.plot.clientWidth) return;
+    if (this.spec.empty !== undefined) return;
     const {width, height} = this.size(), left = this.spec.left || MARGIN.left;
+    if (!width) return;
     this.box = {left, right: width - (this.spec.right || (this.spec.names ? MARGIN.named : MARGIN.right)), top: this.spec.y.label ? MARGIN.labelled : MARGIN.top, bottom: height - MARGIN.bottom};
     const domain = this.domains(), ctx = this.data.getContext('2d');
     this.x = scaleOf(this.axis('x'), ...domain.x, this.box.left, this.box.right);
@@ -361,8 +423,12 @@ export class Chart {
     list.forEach((n, i) => { n.at = Math.max(n.at, i ? list[i - 1].at + gap : box.top + 4); });
     for (let i = list.length - 1, low = box.bottom; i >= 0; --i, low -= gap) list[i].at = Math.min(list[i].at, low);
     for (const n of list) {
-      ctx.fillStyle = colour(n.colour);
-      ctx.fillText(n.text.length > 12 ? n.text.slice(0, 11) + '\u2026' : n.text, box.right + 6, n.at);
+      ctx.fillStyle = ctx.strokeStyle = colour(n.colour);
+      ctx.beginPath();
+      ctx.moveTo(box.right, y(n.y));
+      ctx.lineTo(box.right + 8, n.at - 4);
+      ctx.stroke();
+      ctx.fillText(n.text.length > 12 ? n.text.slice(0, 11) + '\u2026' : n.text, box.right + 11, n.at);
     }
   }
 
@@ -371,7 +437,8 @@ export class Chart {
     const begin = performance.now();
     ctx.save();
     ctx.beginPath();
-    ctx.rect(this.box.left, this.box.top - 2, this.box.right - this.box.left, this.box.bottom - this.box.top + 4);
+    const rim = this.zoomed ? 0 : this.spec.rim || 6;  // signs on the edge of the frame are whole
+    ctx.rect(this.box.left - rim, this.box.top - rim, this.box.right - this.box.left + 2 * rim, this.box.bottom - this.box.top + 2 * rim);
     ctx.clip();
     while (list.length) {
       const m = list[0];
@@ -438,12 +505,12 @@ export class Chart {
       ctx.strokeStyle = colour('select');
       ctx.strokeRect(this.drag[0], this.drag[1], this.drag[2] - this.drag[0], this.drag[3] - this.drag[1]);
     }
-    fill(this.reading, p ? shown(p.label) : '');
+    fill(this.reading, p ? shown(typeof p.label === 'function' ? p.label() : p.label) : '');
     this.reading.hidden = !p;
     if (!p) return;
     // Beside the point, on the side with more room.
     const left = x(p.x) > (this.box.left + this.box.right) / 2, top = y(p.y) > (this.box.top + this.box.bottom) / 2;
-    Object.assign(this.reading.style, {left: left ? 'auto' : x(p.x) + 10 + 'px', right: left ? this.plot.clientWidth - x(p.x) + 10 + 'px' : 'auto', top: top ? 'auto' : y(p.y) + 10 + 'px', bottom: top ? this.plot.clientHeight - y(p.y) + 10 + 'px' : 'auto'});
+    Object.assign(this.reading.style, {left: left ? 'auto' : x(p.x) + 10 + 'px', right: left ? this.width - x(p.x) + 10 + 'px' : 'auto', top: top ? 'auto' : y(p.y) + 10 + 'px', bottom: top ? this.height - y(p.y) + 10 + 'px' : 'auto'});
   }
 
   nearest(px, py) {
@@ -508,8 +575,8 @@ export class Chart {
   }
 
   zoom(to) {
-    setParam('z.' + this.id, to ? to.map((v) => Number(v.toPrecision(8))).join(',') : null);
-    this.zoomed = to;
+    this.zoomed = to && to.map((v) => Number(v.toPrecision(8)));
+    setParam('z.' + this.id, to && this.zoomed.join(','));
     this.redraw();
   }
 
@@ -531,13 +598,26 @@ export class Chart {
 
   saveCsv() { save(this.id + '.csv', new Blob([csv(this.spec.table.head, this.spec.table.rows)], {type: 'text/csv'})); }
 
+  // The picture by itself: title, data, legend.
   savePng() {
-    const out = document.createElement('canvas'), ctx = out.getContext('2d');
+    const out = document.createElement('canvas'), ctx = out.getContext('2d'), ratio = window.devicePixelRatio || 1, legend = this.spec.legend || [], head = 28, foot = legend.length ? 26 : 0;
     out.width = this.data.width;
-    out.height = this.data.height;
+    out.height = this.data.height + Math.round((head + foot) * ratio);
     ctx.fillStyle = colour('paper');
     ctx.fillRect(0, 0, out.width, out.height);
-    ctx.drawImage(this.data, 0, 0);
+    ctx.drawImage(this.data, 0, Math.round(head * ratio));
+    ctx.scale(ratio, ratio);
+    ctx.fillStyle = colour('ink');
+    ctx.font = 'bold 15px system-ui, sans-serif';
+    ctx.fillText(shown(this.title), 8, 19);
+    ctx.font = '12px system-ui, sans-serif';
+    ctx.translate(8, out.height / ratio - 18);
+    for (const item of legend) {
+      paintSwatch(ctx, item);
+      ctx.fillStyle = colour('ink');
+      ctx.fillText(shown(item.text), swatchWidth(item) + 4, 10);
+      ctx.translate(swatchWidth(item) + 18 + ctx.measureText(item.text).width, 0);
+    }
     out.toBlob((blob) => save(this.id + '.png', blob));
   }
 }

@@ -1,6 +1,6 @@
 // What the page knows: answers of the server, or of the data inside a one-file report, and the stream that keeps them
 // up to date.
-import {el, fill, shown} from './base.js';
+import {el, fill, sentence, shown} from './base.js';
 
 const inside = document.getElementById('data');
 export const FILE = inside ? JSON.parse(inside.textContent) : null;
@@ -51,7 +51,7 @@ export async function post(path, body) {
 
 // A request to the controller, which decides; `tell` shows what becomes of it.
 export async function ask(request, tell) {
-  const base = 'studies/' + encodeURIComponent(know.id) + '/requests';
+  const base = of(know.id, 'requests');
   fill(tell, 'asked for; waiting for the controller');
   try {
     const {request: id} = await post(base, request);
@@ -82,7 +82,12 @@ export async function loadStudies() {
   know.offset = record.now - Date.now() / 1000;
 }
 
-const of = (id, rest) => 'studies/' + encodeURIComponent(id) + (rest ? '/' + rest : '');
+// Where a study is, for the server and in the address of the page.
+export const of = (id, rest) => 'studies/' + encodeURIComponent(id) + (rest ? '/' + rest : '');
+export const link = (id, rest) => '#/s/' + encodeURIComponent(id) + (rest ? '/' + rest : '');
+
+// What the planner has answered last; null if nothing yet.
+export const insight = (what) => (know.insight[what] && know.insight[what].answer) || null;
 
 export async function loadStudy(id) {
   if (know.id !== id) {
@@ -157,8 +162,9 @@ export function follow(cursors, heard) {
   source.onopen = () => setLive('live');
   source.onerror = () => {
     const refused = source && source.readyState === 2;
-    setLive('off');
-    if (refused && !poll) poll = setInterval(() => heard('poll', {}), 2000);
+    if (!refused || know.live !== 'polled') setLive('off');
+    let round = 0;
+    if (refused && !poll) poll = setInterval(() => heard('poll', {round: ++round}), 2000);
   };
   for (const kind of ['status', 'log', 'insight', 'studies', 'bye']) {
     source.addEventListener(kind, (event) => {
@@ -215,7 +221,7 @@ export function takeEvents(events) {
 }
 
 export function complaint(error) {
-  return el('p', {class: 'bad', role: 'alert'}, shown(error.message), error.hint ? '. ' + error.hint : '');
+  return el('p', {class: 'bad', role: 'alert'}, sentence(shown(error.message)), error.hint ? ' ' + sentence(error.hint) : '');
 }
 
 // ---- The address: where one is, and everything that a reload must not lose

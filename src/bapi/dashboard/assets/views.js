@@ -1,10 +1,9 @@
 // The pages. Each is {title, parts, node, update}: `parts` is what it needs, `update` shows what is known by now.
-import {el, fill, num, cost, costShort, plural, percent, clock, ago, duration, state, spark, table, value, configText, copyButton, ansi, bytes, better, shown, cut, csv, save} from './base.js';
-import {know, now, get, ask, param, setParam, pins, selected, place, complaint, FILE} from './data.js';
-import {unit, burndown, outlook, curves, planCosts, planValues, calibrationChart, errorsChart, costValue, certificate, timeline, parameter, parallel, compareChart, chanceOver, accruing, kindWords, budgetText} from './charts.js';
-import {Chart, STATE_COLOUR} from './chart.js';
+import {el, fill, tool, choice, section, sentence, num, cost, costShort, plural, percent, clock, ago, duration, state, spark, table, value, configText, copyButton, ansi, bytes, better, shown, cut, csv, save} from './base.js';
+import {know, now, of, link, insight, get, ask, param, setParam, pins, selected, place, complaint, FILE} from './data.js';
+import {unit, burndown, outlook, curves, planCosts, planValues, calibrationChart, errorsChart, costValue, certificate, timeline, parameter, parallel, finalsLegend, compareChart, chanceOver, accruing, kindWords, training, budgetText} from './charts.js';
+import {Chart, STATE_COLOUR, fillLegend} from './chart.js';
 
-const link = (id, rest) => '#/s/' + encodeURIComponent(id) + (rest ? '/' + rest : '');
 export const trialLink = (n, text) => el('a', {href: link(know.id, 't/' + n)}, text || 'trial ' + n);
 
 // Fills a node only if what it is made of has changed, so that focus and selection stay where they are.
@@ -16,6 +15,11 @@ function slot(node, key, build) {
 }
 
 function card(title, body, id) { return el('section', {class: 'card', 'aria-labelledby': id}, el('h2', {id}, title), body); }
+
+function search(label, hint, changed) {
+  const box = el('input', {type: 'search', id: 'filter', value: param('q') || '', placeholder: hint, 'aria-label': label, oninput: () => { setParam('q', box.value); changed(); }});
+  return box;
+}
 
 // ---- The state line: alive? anything wrong?
 
@@ -29,8 +33,8 @@ export function stateLine() {
     shownFailure = key;
     if (!many) return fill(ruin);
     try {
-      const base = 'studies/' + encodeURIComponent(know.id) + '/trials', last = (await get(base + '?state=failed&sort=-trial&limit=1')).trials[0], log = await get(base + '/' + last.trial + '/log?bytes=4096');
-      fill(ruin, el('section', {class: 'card'}, el('h2', {}, 'End of the log of trial ' + last.trial), el('pre', {class: 'log', tabindex: '0', role: 'region', 'aria-label': 'End of the log of the last failed trial'}, ansi(log.text))));
+      const base = of(know.id, 'trials'), last = (await get(base + '?state=failed&sort=-trial&limit=1')).trials[0], log = await get(base + '/' + last.trial + '/log?bytes=4096');
+      fill(ruin, section(el('h2', {}, 'End of the log of trial ' + last.trial), el('pre', {class: 'log', tabindex: '0', role: 'region', 'aria-label': 'End of the log of the last failed trial'}, ansi(log.text))));
     } catch (error) { fill(ruin, complaint(error)); }
   };
   const update = () => {
@@ -102,10 +106,10 @@ function finishedWords(s, w) {
 function nowCard() {
   const body = el('div', {});
   return {node: card('Now', body, 'h-now'), update: () => {
-    const s = know.study, plan = know.insight.plan && know.insight.plan.answer, d = s.latest;
-    const next = s.state !== 'finished' && plan && plan.decision, w = know.insight['what-if'] && know.insight['what-if'].answer, recent = know.answers['decisions?limit=7'] ? know.answers['decisions?limit=7'].decisions : [];
+    const s = know.study, plan = insight('plan'), d = s.latest;
+    const next = s.state !== 'finished' && plan && plan.decision, w = insight('what-if'), recent = know.answers['decisions?limit=7'] ? know.answers['decisions?limit=7'].decisions : [];
     slot(body, [d && d.seq, s.running.map((r) => [r.trial, r.epochs, r.until, r.last]), next, s.state, recent.map((r) => r.seq), s.state === 'finished' && [w && w.rows.at(-1), know.answers.incumbent && know.answers.incumbent.steps.length]], () => [
-      d ? el('div', {class: 'decision'}, el('p', {}, el('small', {}, s.began ? duration(d.at - s.began) + ' ' : ''), el('a', {href: link(know.id, 'decisions?open=' + d.seq)}, '#' + d.seq), ' ', el('strong', {}, d.decision)), el('p', {class: 'note'}, cut((d.because || '').split(' On the model\'s scale')[0], 700))) : el('p', {class: 'wait'}, 'Nothing has been decided yet.'),
+      d ? el('div', {class: 'decision'}, el('p', {}, el('small', {}, s.began ? duration(d.at - s.began) + ' ' : ''), el('a', {href: link(know.id, 'decisions?open=' + d.seq)}, '#' + d.seq), ' ', el('strong', {}, d.decision)), el('p', {class: 'note'}, cut((d.because || '').split(/ On the model's scale| Log of the largest/)[0], 700))) : el('p', {class: 'wait'}, 'Nothing has been decided yet.'),
       s.state === 'finished' ? null : s.running.length ? el('ul', {class: 'running'}, s.running.map((r) => el('li', {}, trialLink(r.trial), el('span', {class: 'n'}, ' ' + r.epochs + '/' + r.until + ' '), r.last === null ? el('span', {class: 'wait'}, 'starting for ' + duration(Math.max(0, Math.round(now() - r.since)))) : [el('strong', {}, num(r.last)), ' ', spark(r.spark)]))) : el('p', {class: 'wait'}, s.state === 'running' ? 'No trial is running at this moment.' : 'Nothing is running.'),
       next ? el('p', {class: 'next'}, el('strong', {}, 'next '), nextText(next)) : null,
       s.state === 'finished' ? finishedWords(s, w) : null, recentList(recent, d)]);
@@ -132,10 +136,10 @@ function ageOf(what) {
 function insightAge() {
   const node = el('p', {class: 'note'});
   return {node, update: () => {
-    const w = know.insight['what-if'], c = know.insight.certificate && know.insight.certificate.answer, s = know.study;
+    const w = know.insight['what-if'], c = insight('certificate'), s = know.study;
     const planner = s.spec.policy.startsWith('bapi') ? '' : ' The study is run by ' + s.spec.policy + '; this is the view of bapi\u2019s planner.';
     if (!w || w.as_of === null) return fill(node, s.best ? 'The planner is at work; its answer appears by itself.' + planner : 'The planner waits for the first report.');
-    if (w.trouble) return fill(node, w.trouble);
+    if (w.trouble) return fill(node, sentence(w.trouble));
     const gain = c && c.gains.length ? Number((c.gains[Math.floor(c.gains.length / 2)] || c.gains.at(-1)).toPrecision(1)) : 0;
     fill(node, answerAge(w),
          gain > 0 ? 'Gain over ' + num(gain) + ': ' + percent(chanceOver(c.gains, gain)) + ' likely. ' : '',
@@ -147,17 +151,14 @@ export function overview() {
   const best = bestCard(), budget = budgetCard(), happening = nowCard(), age = insightAge(), look = outlook(), lines = curves({few: true});
   const parts = [best, budget, look, happening, age, lines];
   return {title: 'Overview', parts: ['trials', 'curves', 'incumbent', 'decisions?limit=7', '?plan', '?what-if', '?forecast', '?certificate'],
-          node: el('div', {}, el('div', {class: 'cards'}, best.node, budget.node, el('section', {class: 'card wide'}, look.node, age.node), happening.node), el('section', {class: 'card'}, lines.node)),
+          node: el('div', {}, el('div', {class: 'cards'}, best.node, budget.node, el('section', {class: 'card wide'}, look.node, age.node), happening.node), section(lines.node)),
           update: () => parts.forEach((p) => p.update())};
 }
 
 // ---- Curves
 
 export function curvesPage() {
-  const choose = (name, label, options) => {
-    const box = el('select', {'aria-label': label, onchange: () => { setParam(name, box.value === options[0][0] ? null : box.value); chart.update(); }}, options.map(([v, text]) => el('option', {value: v, selected: (param(name) || options[0][0]) === v}, text)));
-    return el('label', {}, label + ' ', box);
-  };
+  const choose = (name, label, options) => el('label', {}, label + ' ', choice(label, options, param(name) || options[0][0], (v) => { setParam(name, v === options[0][0] ? null : v); chart.update(); }));
   const chart = curves();
   const bar = el('div', {class: 'filters'});
   return {title: 'Curves', parts: ['trials', 'curves', '?forecast' + (pins().length ? '?trials=' + pins().join(',') : '')], node: el('div', {}, bar, el('section', {class: 'card tall'}, chart.node), pinList()), update: () => {
@@ -175,8 +176,9 @@ function pinList() {
 const ROW = 34;
 
 export function trialsPage() {
-  const filter = el('input', {type: 'search', id: 'filter', value: param('q') || '', placeholder: 'filter, as lr=0.1 or 22', 'aria-label': 'Filter trials', oninput: () => { setParam('q', filter.value); box.scrollTop = 0; show(); }});
-  const states = el('select', {'aria-label': 'State', onchange: () => { setParam('st', states.value); box.scrollTop = 0; show(); }}, ['', 'running', 'interrupted', 'paused', 'completed', 'stopped', 'failed'].map((s) => el('option', {value: s, selected: (param('st') || '') === s}, s || 'all states')));
+  const filter = search('Filter trials', 'filter, as lr=0.1 or 22', () => again());
+  const again = () => { box.scrollTop = 0; show(); };
+  const states = choice('State', [['', 'all states'], ...Object.keys(STATE_COLOUR).map((s) => [s, s])], param('st'), (v) => { setParam('st', v); again(); });
   const count = el('output', {class: 'note'}), head = el('tr', {}), body = el('tbody', {});
   const box = el('div', {class: 'tablebox virtual', tabindex: '0', role: 'region', 'aria-label': 'Trials', onscroll: () => requestAnimationFrame(rows)}, el('table', {class: 'trials'}, el('thead', {}, head), body));
   const columns = () => ['trial', 'state', 'best', 'epochs', 'spent', ...know.study.spec.space.map((p) => 'config.' + p.name)];
@@ -193,12 +195,19 @@ export function trialsPage() {
   };
   const header = () => fill(head, columns().map((c) => {
     const sort = param('sort') || 'trial', on = sort.replace('-', '') === c, down = sort.startsWith('-');
-    return el('th', {scope: 'col', class: (c === 'trial' || c === 'state' ? '' : 'n ') + (c.startsWith('config.') || c === 'spent' || c === 'epochs' ? 'extra' : ''), 'aria-sort': on ? (down ? 'descending' : 'ascending') : null}, el('button', {type: 'button', class: 'sort', onclick: () => { setParam('sort', on && !down ? '-' + c : c); show(); }}, c.replace('config.', '') + (c === 'spent' ? ' (' + unit() + ')' : ''), on ? (down ? ' \u2193' : ' \u2191') : ''));
+    return el('th', {scope: 'col', class: (c === 'trial' || c === 'state' ? '' : 'n ') + (c.startsWith('config.') || c === 'spent' || c === 'epochs' ? 'extra' : ''), 'aria-sort': on ? (down ? 'descending' : 'ascending') : null}, el('button', {type: 'button', class: 'sort', id: 'sort-' + c, onclick: () => { setParam('sort', on && !down ? '-' + c : c); show(); }}, c.replace('config.', '') + (c === 'spent' ? ' (' + unit() + ')' : ''), on ? (down ? ' \u2193' : ' \u2191') : ''));
   }));
+  const made = new Map();  // rows in the document, by trial: scrolling makes only those that come into view
+  const space = (n) => { const r = el('tr', {'aria-hidden': 'true'}, el('td', {colspan: columns().length})); r.style.height = n * ROW + 'px'; return n > 0 ? r : null; };
+  const row = (t) => el('tr', {class: t.trial === selected() ? 'selected' : null}, columns().map((c) => c === 'trial' ? el('th', {scope: 'row'}, trialLink(t.trial, String(t.trial))) : c === 'state' ? el('td', {}, state(t.state)) : el('td', {class: 'n' + (c !== 'best' ? ' extra' : ''), title: cell(t, c) ?? null}, c === 'spent' ? costShort(t.spent, unit()) : cut(value(cell(t, c)), 40))));
   const rows = () => {
-    const from = Math.max(0, Math.floor(box.scrollTop / ROW) - 10), to = Math.min(list.length, from + 50), chosen = selected();
-    const space = (n) => { const r = el('tr', {'aria-hidden': 'true'}, el('td', {colspan: columns().length})); r.style.height = n * ROW + 'px'; return n > 0 ? r : null; };
-    fill(body, space(from), list.slice(from, to).map((t) => el('tr', {class: t.trial === chosen ? 'selected' : null}, columns().map((c) => c === 'trial' ? el('th', {scope: 'row'}, trialLink(t.trial, String(t.trial))) : c === 'state' ? el('td', {}, state(t.state)) : el('td', {class: 'n' + (c !== 'best' ? ' extra' : ''), title: cell(t, c) ?? null}, c === 'spent' ? costShort(t.spent, unit()) : cut(value(cell(t, c)), 40))))), space(list.length - to));
+    const from = Math.max(0, Math.floor(box.scrollTop / ROW) - 10), shownOnes = list.slice(from, from + 50), kept = new Set(shownOnes.map((t) => t.trial));
+    for (const trial of made.keys()) if (!kept.has(trial)) made.delete(trial);
+    fill(body, space(from), shownOnes.map((t) => {
+      const old = made.get(t.trial), key = JSON.stringify([t, t.trial === selected()]);
+      if (!old || old.key !== key) made.set(t.trial, {key, node: row(t)});
+      return made.get(t.trial).node;
+    }), space(list.length - from - shownOnes.length));
   };
   const show = () => {
     sorted();
@@ -207,48 +216,49 @@ export function trialsPage() {
     fill(count, plural(list.length, 'trial') + (list.length < know.trials.length ? ' of ' + know.trials.length : ''));
   };
   return {title: 'Trials', parts: ['trials'], list: () => list,
-          node: el('section', {class: 'card'}, el('div', {class: 'filters'}, filter, states, count, el('button', {type: 'button', class: 'small', onclick: () => save('trials.csv', new Blob([csv(columns(), list.map((t) => columns().map((c) => cell(t, c) ?? null)))], {type: 'text/csv'}))}, 'CSV')), box), update: show};
+          node: section(el('div', {class: 'filters'}, filter, states, count, tool('CSV', null, () => save('trials.csv', new Blob([csv(columns(), list.map((t) => columns().map((c) => cell(t, c) ?? null)))], {type: 'text/csv'})))), box), update: show};
 }
 
 // ---- Plan, budget, model, parameters
 
 export function planPage() {
   const costs = planCosts(), values = planValues(), look = outlook(), age = insightAge(), next = el('p', {class: 'note'});
-  return {title: 'Plan', parts: ['incumbent', '?plan', '?what-if', '?certificate'], node: el('div', {}, el('div', {class: 'cards'}, el('section', {class: 'card'}, costs.node), el('section', {class: 'card'}, values.node)), next, el('section', {class: 'card'}, look.node, age.node)), update: () => {
+  return {title: 'Plan', parts: ['incumbent', '?plan', '?what-if', '?certificate'], node: el('div', {}, el('div', {class: 'cards'}, section(costs.node), section(values.node)), next, section(look.node, age.node)), update: () => {
     [costs, values, look, age].forEach((c) => c.update());
-    const p = know.insight.plan && know.insight.plan.answer;
+    const p = insight('plan');
     fill(next, answerAge(know.insight.plan), p && p.decision ? ['The policy ' + know.study.spec.policy + ' itself would next: ', nextText(p.decision), p.decision.rule ? ' (rule ' + p.decision.rule + ')' : ''] : '');
   }};
 }
 
 export function budgetPage() {
   const burn = burndown(), time = timeline(), values = costValue(), body = el('div', {});
-  return {title: 'Budget', parts: ['burndown', 'timeline', 'trials'], node: el('div', {}, el('section', {class: 'card'}, burn.node), el('section', {class: 'card'}, time.node), el('section', {class: 'card'}, values.node), card('Spending by kind', body, 'h-kinds')), update: () => {
+  return {title: 'Budget', parts: ['burndown', 'timeline', 'trials'], node: el('div', {}, section(burn.node), section(time.node), section(values.node), card('Spending by kind', body, 'h-kinds')), update: () => {
     [burn, time, values].forEach((c) => c.update());
     const s = know.study;
-    slot(body, s.spending, () => table(['kind', 'spent', 'share'], Object.entries(s.spending).map(([k, v]) => [[el('span', {class: 'key k-' + k, 'aria-hidden': 'true'}), ' ' + kindWords(k)], el('span', {title: String(v)}, costShort(v, unit())), s.budget.spent ? (100 * v / s.budget.spent).toFixed(1) + ' %' : '\u2013'])));
+    slot(body, s.spending, () => table(['kind', 'spent', 'share'], Object.entries(s.spending).filter(([k, v]) => v > 0 || k === 'epoch' || k === 'failed').map(([k, v]) => [[el('span', {class: 'key k-' + k, 'aria-hidden': 'true'}), ' ' + kindWords(k)], el('span', {title: String(v)}, costShort(v, unit())), s.budget.spent ? (100 * v / s.budget.spent).toFixed(1) + ' %' : '\u2013'])));
   }};
 }
 
 export function modelPage() {
-  const proof = certificate(), age = ageOf('certificate'), charts = [calibrationChart(), proof, errorsChart()], cards = charts.map((c) => el('section', {class: 'card'}, c.node, c === proof ? age.node : null));
+  const proof = certificate(), age = ageOf('certificate'), charts = [calibrationChart(), proof, errorsChart()], cards = charts.map((c) => section(c.node, c === proof ? age.node : null));
   return {title: 'Model', parts: ['calibration', '?certificate'], node: el('div', {}, el('div', {class: 'cards'}, cards.slice(0, 2)), cards[2]), update: () => [...charts, age].forEach((c) => c.update())};
 }
 
 export function paramsPage() {
-  const bar = el('div', {class: 'filters'}), grid = el('div', {class: 'multiples'}), wide = el('section', {class: 'card tall'});
+  const bar = el('div', {class: 'filters'}), signs = el('ul', {class: 'legend'}), grid = el('div', {class: 'multiples'}), wide = el('section', {class: 'card tall'});
   let charts = [];
   return {title: 'Params', parts: ['trials', '?forecast'], node: el('div', {}, bar, grid, wide), update: () => {
     slot(grid, [know.id, know.study.spec.space], () => {
       const params = know.study.spec.space.filter((p) => p.kind !== 'constant');
-      const box = el('select', {'aria-label': 'Value shown', onchange: () => { setParam('of', box.value === 'forecast' ? null : box.value); charts.forEach((c) => c.update()); }}, [['forecast', 'forecast at the last epoch'], ['measured', 'best value measured']].map(([v, text]) => el('option', {value: v, selected: (param('of') || 'forecast') === v}, text)));
-      fill(bar, el('label', {}, 'value shown ', box));
+      const box = choice('Value shown', [['forecast', 'forecast at the last epoch'], ['measured', 'best value measured']], param('of') || 'forecast', (v) => { setParam('of', v === 'forecast' ? null : v); charts.forEach((c) => c.update()); fillLegend(signs, finalsLegend()); });
+      fill(bar, el('label', {}, 'value shown ', box), signs);
       const all = parallel(params);
       charts = [...params.map(parameter), all];
       fill(wide, all.node);
-      return charts.slice(0, -1).map((c) => el('section', {class: 'card'}, c.node));
+      return charts.slice(0, -1).map((c) => section(c.node));
     });
     charts.forEach((c) => c.update());
+    fillLegend(signs, finalsLegend());
   }};
 }
 
@@ -272,10 +282,10 @@ function decisionItem(d, open) {
   const unfold = () => {
     if (item.filled) return;
     item.filled = true;
-    const c = d.came_true, f = d.reason && d.reason.forecast, price = d.reason && d.reason.price, rival = d.reason && d.reason.rival;
+    const c = d.came_true, f = d.reason && d.reason.forecast, price = d.reason && d.reason.price, part = d.segment, rival = d.reason && d.reason.rival;
     item.append(el('div', {class: 'why'}, d.because ? el('p', {}, d.because) : null,
         f ? el('p', {}, 'predicted ' + num(f.mean) + ' \u00b1 ' + num(f.shown_sd) + ' at epoch ' + f.epoch + (c && c.value !== null ? ' \u00b7 it was ' + num(c.value) : ' \u00b7 not known yet'), ' ', strip(d)) : null,
-        price ? el('p', {}, 'expected to cost ' + cost(price.cost, unit()) + (c && c.cost !== null ? ' (was ' + cost(c.cost, unit()) + ')' : '')) : null,
+        part && part.expected_cost !== null ? el('p', {}, 'training to epoch ' + part.until + ': ' + cost(part.expected_cost, unit()) + ' expected' + (c && c.cost !== null ? ' \u00b7 it was ' + cost(c.cost, unit()) : ''), price && price.until > part.until ? ' \u00b7 ' + cost(price.cost, unit()) + ' expected to epoch ' + price.until : '') : null,
         el('p', {}, d.trial !== null ? trialLink(d.trial) : null, rival && rival.trial !== undefined && rival.trial !== null ? [' \u00b7 runner-up ', trialLink(rival.trial)] : null),
         el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'All numbers of decision ' + d.seq}, table(['number', 'value'], numbersOf(d.reason, '').map(([k, v]) => [k, v])))));
   };
@@ -285,9 +295,9 @@ function decisionItem(d, open) {
 }
 
 export function decisionsPage() {
-  const filter = el('input', {type: 'search', id: 'filter', value: param('q') || '', placeholder: 'filter words', 'aria-label': 'Filter decisions', oninput: () => { setParam('q', filter.value); show(); }});
+  const filter = search('Filter decisions', 'filter words', () => show());
   const trial = el('input', {type: 'text', inputmode: 'numeric', size: '6', value: param('trial') || '', 'aria-label': 'Trial', placeholder: 'all', oninput: () => { setParam('trial', trial.value); show(); }});
-  const kind = el('select', {'aria-label': 'Kind of decision', onchange: () => { setParam('kind', kind.value); show(); }}, [['', 'all decisions'], ['start', 'start'], ['continue', 'continue'], ['stop', 'stop']].map(([v, text]) => el('option', {value: v, selected: (param('kind') || '') === v}, text)));
+  const kind = choice('Kind of decision', [['', 'all decisions'], ...['start', 'continue', 'stop'].map((k) => [k, k])], param('kind'), (v) => { setParam('kind', v); show(); });
   const feed = el('div', {class: 'feed'}), count = el('output', {class: 'note'}), items = new Map();
   let most = 100;
   const more = el('button', {type: 'button', onclick: () => { most += 200; show(); }}, 'show older ones');
@@ -306,7 +316,7 @@ export function decisionsPage() {
     fill(count, plural(list.length, 'decision') + (record.total > record.decisions.length ? ', the latest ' + record.decisions.length + ' of ' + record.total : ''));
     more.hidden = list.length <= most;
   };
-  return {title: 'Decisions', parts: ['decisions?limit=2000'], node: el('section', {class: 'card'}, el('div', {class: 'filters'}, filter, kind, el('label', {}, 'trial ', trial), count), feed, more), update: show};
+  return {title: 'Decisions', parts: ['decisions?limit=2000'], node: section(el('div', {class: 'filters'}, filter, kind, el('label', {}, 'trial ', trial), count), feed, more), update: show};
 }
 
 // ---- A trial
@@ -324,7 +334,7 @@ function metricCharts(n, reports) {
                 caption: name + ' of trial ' + n + ': ' + num(ys[0]) + ' at epoch ' + xs[0] + ', ' + num(ys.at(-1)) + ' at epoch ' + xs.at(-1) + '.', table: {head: ['epoch', name], rows: points.map((p, i) => [xs[i], ys[i]])}};
       }, {logAxis: 'y', small: true});
       charts.set(name, chart);
-      node.append(el('section', {class: 'card'}, chart.node));
+      node.append(section(chart.node));
     }
     charts.forEach((chart) => chart.update());
   }};
@@ -347,11 +357,11 @@ export function trialPage(n) {
   let followLog = true, asked = 0, size = -1;
   log.addEventListener('scroll', () => { followLog = log.scrollTop + log.clientHeight >= log.scrollHeight - 8; });
   const readLog = async () => {
-    if (FILE && !(('studies/' + know.id + '/trials/' + n + '/log') in FILE.answers)) return fill(log, 'Logs are not part of this report.');
+    if (FILE && !(of(know.id, part + '/log') in FILE.answers)) return fill(log, 'Logs are not part of this report.');
     if (Date.now() - asked < 1000) return;
     asked = Date.now();
     try {
-      const record = await get('studies/' + encodeURIComponent(know.id) + '/trials/' + n + '/log');
+      const record = await get(of(know.id, part + '/log'));
       if (record.size === size) return;
       size = record.size;
       fill(log, record.size ? ansi(record.text) : 'The log is empty.');
@@ -359,7 +369,7 @@ export function trialPage(n) {
     } catch (error) { fill(log, error.message); }
   };
   const chart = new Chart('trial', 'Curve of trial ' + n, () => {
-    const t = know.answers[part], f = ((know.insight.forecast && know.insight.forecast.answer) || []).find((x) => x.trial === n);
+    const t = know.answers[part], f = (insight('forecast') || []).find((x) => x.trial === n);
     if (!t || !t.curve.length) return {empty: 'This trial has not reported yet.'};
     const xs = t.curve.map((p) => p.epoch), ys = t.curve.map((p) => p.value), marks = [{type: 'line', xs, ys, colour: STATE_COLOUR[t.state], width: 2}, {type: 'dots', xs, ys, colour: STATE_COLOUR[t.state], size: 2}];
     const inc = know.study.best;
@@ -373,9 +383,10 @@ export function trialPage(n) {
             table: {head: ['epoch', know.study.spec.metric, 'cost'], rows: t.curve.map((p) => [p.epoch, p.value, p.cost])}};
   }, {logAxis: 'y'});
   const metrics = metricCharts(n, () => (know.answers[part] ? know.answers[part].curve : []));
-  return {title: 'Trial ' + n, parts: [part, '?forecast?trials=' + n], node: el('div', {}, el('div', {class: 'cards'}, card('Trial ' + n, [facts, stop], 'h-facts'), el('section', {class: 'card'}, chart.node)), metrics.node, el('div', {class: 'cards'}, card('Decisions', story, 'h-story'), card('What it cost', money, 'h-money')), card('End of the log', [log], 'h-log'), card('Checkpoint', files, 'h-files')), update: () => {
+  const node = el('div', {}, el('div', {class: 'cards'}, card('Trial ' + n, [facts, stop], 'h-facts'), section(chart.node)), metrics.node, el('div', {class: 'cards'}, card('Decisions', story, 'h-story'), card('What it cost', money, 'h-money')), card('End of the log', [log], 'h-log'), card('Checkpoint', files, 'h-files'));
+  return {title: 'Trial ' + n, parts: [part, '?forecast?trials=' + n], node, update: () => {
     const t = know.answers[part], error = know.answers[part + '!'];
-    if (!t) return error ? fill(facts, complaint(error)) : undefined;
+    if (!t) return error ? fill(node, complaint(error)) : undefined;
     const best = know.study.best, own = best && best.trial === n;
     slot(facts, [t.state, t.epochs, t.best, t.spent, t.failure, best && best.trial], () => [
       el('p', {}, state(t.state), ' \u00b7 ' + t.epochs + ' of ' + know.study.spec.epochs.max + ' epochs' + (t.segment ? ', training to ' + t.segment.until : ''), own ? ' \u00b7 the best of the study' : ''),
@@ -387,7 +398,7 @@ export function trialPage(n) {
     chart.update();
     metrics.update();
     slot(story, t.decisions.map((d) => [d.seq, d.came_true]), () => t.decisions.map((d) => decisionItem(d, false)));
-    slot(money, t.spending, () => [el('p', {}, cost(t.spent, unit()) + ', ' + cost(t.overhead, unit()) + ' of it overhead'), table(['kind', 'spent'], Object.entries(t.spending).filter(([, v]) => v > 0).map(([k, v]) => [kindWords(k), el('span', {title: String(v)}, costShort(v, unit()))]))]);
+    slot(money, t.spending, () => [el('p', {}, cost(t.spent, unit()) + ', ' + cost(t.overhead, unit()) + ' of it overhead'), t.spent > 0 && table(['kind', 'spent'], Object.entries(t.spending).filter(([, v]) => v > 0).map(([k, v]) => [kindWords(k), el('span', {title: String(v)}, costShort(v, unit()))]))]);
     slot(files, t.files, () => t.files.length ? table(['file', 'size'], t.files.map((f) => [f.name, bytes(f.bytes)])) : el('p', {class: 'wait'}, 'Nothing has been saved.'));
     readLog();
   }};
@@ -396,11 +407,11 @@ export function trialPage(n) {
 // ---- The list of studies
 
 export function studiesPage() {
-  const filter = el('input', {type: 'search', id: 'filter', value: param('q') || '', placeholder: 'filter', 'aria-label': 'Filter studies', oninput: () => { setParam('q', filter.value); show(); }}), list = el('div', {class: 'studies'}), chosen = new Set((param('s') || '').split(',').filter(Boolean));
+  const filter = search('Filter studies', 'filter', () => show()), list = el('div', {class: 'studies'}), chosen = new Set((param('s') || '').split(',').filter(Boolean));
   const compare = el('a', {class: 'button', href: '#/compare'}, 'compare'), bar = el('div', {class: 'filters'}, filter, compare);
   const choose = (id, on) => { if (on) chosen.add(id); else chosen.delete(id); setParam('s', [...chosen].join(',')); compare.href = '#/compare?s=' + [...chosen].join(','); compare.hidden = chosen.size < 2; };
   const entry = (s) => s.error || !s.budget ? el('section', {class: 'card study'}, el('h2', {}, s.name), el('p', {}, state(s.state)), s.error ? el('p', {class: 'bad'}, s.error) : el('p', {class: 'wait'}, 'being read')) : el('section', {class: 'card study'},
-      el('div', {class: 'bar'}, el('h2', {}, el('a', {href: link(s.id)}, s.name)), el('label', {class: 'choose'}, el('input', {type: 'checkbox', checked: chosen.has(s.id), onchange: (e) => choose(s.id, e.target.checked), 'aria-label': 'Compare ' + s.name}), ' compare')),
+      el('div', {class: 'bar'}, el('h2', {}, el('a', {href: link(s.id)}, s.name)), el('label', {class: 'choose'}, el('input', {type: 'checkbox', id: 'compare-' + s.id, checked: chosen.has(s.id), onchange: (e) => choose(s.id, e.target.checked), 'aria-label': 'Compare ' + s.name}), ' compare')),
       el('p', {}, state(s.state), ' \u00b7 ' + s.policy, ' \u00b7 ', Object.entries(s.trials).filter(([, n]) => n).map(([k, n]) => n + ' ' + k).join(', ') || 'no trials'),
       el('p', {class: 'big'}, s.goal + ' ' + s.metric + ' ', el('strong', {}, s.best ? num(s.best.value) : '\u2013'), ' ', spark(s.spark || [], 'best value so far')),
       budgetBar({epoch: s.budget.spent}, s.budget.total, 0), el('p', {class: 'note'}, cost(s.budget.spent, s.budget.unit) + ' of ' + cost(s.budget.total, s.budget.unit) + (s.changed ? ' \u00b7 changed ' + ago(Math.max(0, now() - s.changed)) : '')));
@@ -409,12 +420,21 @@ export function studiesPage() {
     compare.hidden = chosen.size < 2;
     compare.href = '#/compare?s=' + [...chosen].join(',');
     bar.hidden = !know.studies.length;
-    slot(list, [order.map((s) => [s.id, s.state, s.budget, s.trials, s.best, s.error, s.changed && Math.floor((now() - s.changed) / 10)]), q], () => know.studies.length ? order.map(entry) : el('section', {class: 'card'}, el('h2', {}, 'No study yet'), el('p', {}, 'Searched: ', know.searched.join(', '), ' and two levels below. Studies appear here as soon as they are created:'), el('pre', {}, 'bapi init              # writes a study file to fill in\nbapi run study.yaml    # tunes until the budget is spent')));
+    slot(list, [order.map((s) => [s.id, s.state, s.budget, s.trials, s.best, s.error, s.changed && Math.floor((now() - s.changed) / 10)]), q], () => know.studies.length ? order.map(entry) : section(el('h2', {}, 'No study yet'), el('p', {}, 'Searched: ', know.searched.join(', '), ' and two levels below. Studies appear here as soon as they are created:'), el('pre', {}, 'bapi init              # writes a study file to fill in\nbapi run study.yaml    # tunes until the budget is spent')));
   };
   return {title: 'Studies', parts: [], node: el('div', {}, bar, list), update: show};
 }
 
 // ---- Several studies side by side
+
+const FIGURES = {
+  policy: (s) => s.policy,
+  best: (s) => (s.best ? num(s.best.value) : null),
+  spent: (s) => cost(s.budget.spent, s.spec.unit),
+  overhead: (s) => (s.budget.spent ? percent(Math.max(0, 1 - training(s.spending) / s.budget.spent)) : null),
+  trials: (s) => String(Object.values(s.trials).reduce((a, b) => a + b, 0)),
+  'kept their 80 % interval': (s, v) => (v.count ? percent(v.within_80) + ' of ' + v.count : null),
+};
 
 export function comparePage() {
   const node = el('div', {}, el('p', {class: 'wait'}, 'Reading the studies.')), ids = (param('s') || '').split(',').filter(Boolean).slice(0, 12);
@@ -422,7 +442,7 @@ export function comparePage() {
   const load = async () => {
     const all = await Promise.all(ids.map(async (id) => {
       try {
-        const base = 'studies/' + encodeURIComponent(id);
+        const base = of(id);
         const [study, incumbent, calibration] = await Promise.all([get(base), get(base + '/incumbent'), get(base + '/calibration')]);
         return {id, study, incumbent, calibration};
       } catch (error) { return {id, error}; }
@@ -432,8 +452,8 @@ export function comparePage() {
     const others = all.filter((a) => !same.includes(a));
     charts = [...(sameUnit ? [compareChart('c-spent', 'Best over budget spent', same, 'spent')] : []), compareChart('c-share', 'Best over share of the budget', same, 'share'), compareChart('c-time', 'Best over time', same, 'time')];
     const names = [...new Set(same.flatMap((a) => Object.keys(a.study.best ? a.study.best.config : {})))];
-    fill(node, el('div', {class: 'cards'}, charts.map((c) => el('section', {class: 'card'}, c.node)), card('Best configurations', el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'Table of configurations'}, table(['parameter', ...same.map((a) => a.study.name)], names.map((k) => { const vs = same.map((a) => (a.study.best ? a.study.best.config[k] : null)), differ = vs.some((v) => v !== vs[0]); return [k, ...vs.map((v) => (differ ? el('strong', {}, value(v)) : value(v)))]; }))), 'h-configs')),
-         card('Figures', el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'Table of figures'}, table(['study', 'policy', 'best', 'spent', 'overhead', 'trials', 'kept 80 %'], same.map((a) => { const s = a.study, v = a.calibration.table[0]; return [el('a', {href: link(a.id)}, s.name), s.policy, s.best ? s.best.value : null, cost(s.budget.spent, s.spec.unit), s.budget.spent ? percent(1 - s.spending.epoch / s.budget.spent) : '\u2013', Object.values(s.trials).reduce((x, y) => x + y, 0), v.count ? percent(v.within_80) + ' of ' + v.count : '\u2013']; }))), 'h-figures'),
+    fill(node, el('div', {class: 'cards'}, charts.map((c) => section(c.node)), card('Best configurations', el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'Table of configurations'}, table(['parameter', ...same.map((a) => a.study.name)], names.map((k) => { const vs = same.map((a) => (a.study.best ? a.study.best.config[k] : null)), differ = vs.some((v) => v !== vs[0]); return [k, ...vs.map((v) => (differ ? el('strong', {}, value(v)) : value(v)))]; }))), 'h-configs')),
+         card('Figures', el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'Table of figures'}, table(['figure', ...same.map((a) => el('a', {href: link(a.id)}, a.study.name))], Object.entries(FIGURES).map(([name, of]) => [name, ...same.map((a) => of(a.study, a.calibration.table[0]))]))), 'h-figures'),
          others.map((a) => el('p', {class: 'warn'}, a.id + ': ' + (a.error ? a.error.message : 'left out, it has the metric ' + a.study.spec.goal + ' ' + a.study.spec.metric + ', the others ' + first.study.spec.goal + ' ' + first.study.spec.metric))),
          el('p', {class: 'note'}, 'One run each proves little: bapi compare repeats runs and tests the difference.'));
     charts.forEach((c) => c.update());
