@@ -50,7 +50,7 @@ test-web: deps ## test the dashboard in Debian's Chromium (needs npm for two tes
 	@tools/install-deps web
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target bapi
-	cd tests/web && npm ci --silent --no-audit --no-fund && node --test dashboard.spec.mjs
+	cd tests/web && npm ci --silent --no-audit --no-fund && node --test --test-concurrency=1 *.spec.mjs
 
 .PHONY: test-cluster
 test-cluster: deps ## test bapi submit on a Slurm of one node that the test starts (needs Debian's slurm-wlm)

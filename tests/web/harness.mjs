@@ -1,6 +1,7 @@
 // Studies, a server and a browser for the tests. BAPI names the program, CHROMIUM the browser.
+import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {cpSync, mkdtempSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
@@ -14,8 +15,8 @@ const TRAINER = join(here, 'trainer.py');
 export const PATIENCE = 300000;
 
 export class Place {
-  constructor() {
-    this.dir = mkdtempSync(join(tmpdir(), 'bapi-web-'));
+  constructor(dir = mkdtempSync(join(tmpdir(), 'bapi-web-'))) {
+    this.dir = dir;
     this.children = [];
   }
 
@@ -50,6 +51,35 @@ parameters:
     spawnSync(BAPI, ['run', name + '.yaml', '-q', '--keep-going'], {cwd: this.dir});
   }
 
+  // A study with a made-up log of `trials` finished trials and, if asked for, one in the middle of its training.
+  recorded(name, trials, epochs, unfinished = 0) {
+    this.finished(name, {budget: '"3 epochs"', policy: 'random'});
+    const made = spawnSync('python3', [join(here, 'large_study.py'), this.log(name), String(trials), String(epochs), String(unfinished)], {encoding: 'utf8'});
+    if (made.status !== 0) throw new Error(made.stderr);
+    return made.stdout.trim();
+  }
+
+  log(name) { return join(this.dir, name + '.bapi'); }
+
+  // Goes on with that trial: [{spent, at}] of every report, `at` in seconds since the Unix epoch.
+  async append(name, count, pause) {
+    const child = spawn('python3', [join(here, 'append_reports.py'), this.log(name), String(count), String(pause)], {stdio: ['ignore', 'pipe', 'inherit']});
+    this.children.push(child);
+    let text = '';
+    child.stdout.on('data', (part) => { text += part; });
+    const code = await new Promise((done) => child.on('close', done));
+    if (code !== 0) throw new Error('append_reports.py ended with ' + code);
+    return text.trim().split('\n').map((line) => line.split(' ').map(Number)).map(([spent, at]) => ({spent, at}));
+  }
+
+  // A copy of a study whose log was changed behind its back.
+  changed(name, as, sql) {
+    cpSync(this.log(name), join(this.dir, 'copy'), {recursive: true});
+    const made = spawnSync('python3', ['-c', 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.executescript(sys.argv[2]); db.commit()', join(this.dir, 'copy', 'study.db'), sql + `; UPDATE study SET spec_json = json_set(spec_json, '$.name', '${as}')`], {encoding: 'utf8'});
+    if (made.status !== 0) throw new Error(made.stderr);
+    renameSync(join(this.dir, 'copy'), this.log(as));
+  }
+
   start(...words) {
     const child = spawn(BAPI, words, {cwd: this.dir, detached: true, stdio: ['ignore', 'pipe', 'pipe']});
     this.children.push(child);
@@ -68,7 +98,8 @@ parameters:
 
   remove() {
     for (const child of this.children) {
-      if (child.exitCode === null && child.signalCode === null) try { process.kill(-child.pid, 'SIGKILL'); } catch { /* gone */ }
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      try { process.kill(-child.pid, 'SIGKILL'); } catch { child.kill('SIGKILL'); }
     }
     rmSync(this.dir, {recursive: true, force: true});
   }
@@ -83,15 +114,18 @@ export async function lowPort() {
   }
 }
 
-export function browser() {
-  return chromium.launch({executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
-                          args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']});
+export function browser(...flags) {
+  return chromium.launch({executablePath: process.env.CHROMIUM || '/usr/bin/chromium', env: {...process.env, FONTCONFIG_FILE: join(here, 'fonts.conf')},
+                          args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', ...flags]});
 }
 
 // A page that remembers everything that went wrong on it.
 export async function open(chrome, address, options = {}) {
-  const context = await chrome.newContext({viewport: {width: options.width || 1280, height: options.height || 900}, colorScheme: options.scheme || 'light', offline: !!options.offline});
+  const context = await chrome.newContext({viewport: {width: options.width || 1280, height: options.height || 900}, colorScheme: options.scheme || 'light', offline: !!options.offline, hasTouch: !!options.touch, timezoneId: 'UTC', locale: 'en-GB'});
   context.setDefaultTimeout(PATIENCE);
+  // PAGE_ASSETS names a folder whose app.js and style.css are shown instead of those of the build: to look at a change at once.
+  const own = process.env.PAGE_ASSETS;
+  if (own) for (const name of ['app.js', 'style.css']) await context.route('**/' + name, (route) => route.fulfill({path: join(own, name)}));
   const page = await context.newPage();
   page.wrong = [];
   page.on('pageerror', (error) => page.wrong.push(String(error)));
@@ -116,3 +150,16 @@ export async function until(condition, what, seconds = PATIENCE / 1000) {
     await new Promise((resume) => setTimeout(resume, 50));
   }
 }
+
+// What a person reads as a mistake of the program.
+export async function assertSound(page, what) {
+  const text = await page.locator('main').innerText();
+  assert.ok(text.trim().length > 10, what + ' is empty');
+  assert.doesNotMatch(text, /undefined|NaN|\[object|Infinity/, what);
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.ok(over <= 0, what + ' scrolls by ' + over + ' pixels');
+  assert.deepEqual(page.wrong, [], what);
+  return text;
+}
+
+export const shownNumber = (page, id) => page.locator('#' + id).getAttribute('title').then(Number);

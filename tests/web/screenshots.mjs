@@ -5,7 +5,7 @@ import {dirname, join, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {BAPI, Place, browser, go, open, until} from './harness.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '../..'), out = resolve(process.argv[2]), place = new Place(), chrome = await browser();
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..'), out = resolve(process.argv[2]), place = new Place(mkdirSync('/tmp/studies', {recursive: true})), chrome = await browser();
 const budget = Number(process.env.BUDGET || 240), share = Number(process.env.AFTER || 0.45);
 const example = readFileSync(join(root, 'examples/mlp/study.yaml'), 'utf8').replace('build/release/examples', join(dirname(BAPI), 'examples'));
 const study = (name, policy, seconds) => writeFileSync(join(place.dir, name + '.yaml'), example.replace(/^name: .*/m, 'name: ' + name).replace(/^policy: .*/m, 'policy: ' + policy).replace(/^budget: \S+/m, 'budget: ' + seconds + 's').replace('cwd: ../..', 'cwd: ' + root));
