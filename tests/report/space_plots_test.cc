@@ -87,7 +87,32 @@ TEST(SpacePlots, SlicesHaveADiagramForEachParameterThatVaries) {
 }
 
 TEST(SpacePlots, ParallelCoordinatesHaveALineForEachTrial) {
-  EXPECT_EQ(occurrences(plot_parallel(history_of(30)), "<polyline"), 30u);
+  const std::string svg = plot_parallel(history_of(30));
+  EXPECT_EQ(occurrences(svg, "<polyline") - occurrences(svg, "stroke-dasharray"), 30u);
+}
+
+TEST(SpacePlots, ALineIsDashedPastAParameterThatDoesNotApply) {
+  const History history = history_of(30);
+  std::size_t without_momentum = 0;
+  for (const Trial& trial : history.trials()) without_momentum += trial.config.values[3] == Value{};
+  ASSERT_GT(without_momentum, 0u);
+  EXPECT_EQ(occurrences(plot_parallel(history), "stroke-dasharray"), without_momentum);
+}
+
+TEST(SpacePlots, ParallelCoordinatesNameEndsAndOptionsAsTheyAre) {
+  StudySpec fractions = spec();
+  fractions.space = Space({{.name = "dropout", .domain = RealRange{.low = 0.0, .high = 0.5}},
+                           {.name = "decay", .domain = RealRange{.low = 0.75, .high = 1.5}},
+                           {.name = "units", .domain = IntRange{.low = 16, .high = 256}},
+                           {.name = "optimizer", .domain = Choice{.options = {"sgd"s, "adam"s, "rmsprop"s}}}});
+  History history(fractions);
+  Rng rng(3);
+  history.apply(TrialStarted{.trial = TrialId{0}, .config = fractions.space.sample(rng), .until = 1});
+  history.apply(Measured{TrialId{0}, {1, 0.5, 1.0}});
+  const std::string svg = plot_parallel(history);
+  for (const char* end : {"0.5", "0.75", "1.5", "16", "256", "sgd", "adam", "rmsprop"}) {
+    EXPECT_NE(svg.find(">"s + end + "<"), std::string::npos) << end;
+  }
 }
 
 }  // namespace

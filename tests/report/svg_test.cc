@@ -70,6 +70,13 @@ TEST(Figure, LeavesOutWhatCannotBeDrawn) {
   EXPECT_EQ(svg.find("e+"), std::string::npos);
 }
 
+TEST(Figure, ALongTitleKeepsItsEnd) {
+  const Figure figure(std::string(200, 'x') + ": learning curves", "", {}, {.label = std::string(200, 'y') + " (%)"});
+  EXPECT_NE(figure.svg().find("x…x"), std::string::npos);
+  EXPECT_NE(figure.svg().find("x: learning curves</text>"), std::string::npos);
+  EXPECT_NE(figure.svg().find("y (%)</text>"), std::string::npos);
+}
+
 TEST(Figure, EscapesEveryText) {
   Figure figure(
       "a <b> & \"c\"", "\x01", {.label = "<x>"}, {.label = "y & z"}, {{.label = "<script>", .color = "#000"}});

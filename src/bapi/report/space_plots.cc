@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "bapi/report/svg.h"
@@ -109,6 +110,19 @@ double place_on(const ParamAxis& axis, const Value& value) {
   return static_cast<double>(found - axis.options.begin());
 }
 
+bool applies(const Result& result, std::size_t param) {
+  return !std::holds_alternative<std::monostate>(result.trial->config.values[param]);
+}
+
+// The ends of the range of a number.
+std::array<std::string, 2> ends_of(const Param& param) {
+  if (const auto* real = std::get_if<RealRange>(&param.domain)) {
+    return {short_number(real->low), short_number(real->high)};
+  }
+  const auto& whole = std::get<IntRange>(param.domain);
+  return {fmt::format("{}", whole.low), fmt::format("{}", whole.high)};
+}
+
 std::string empty_picture(const std::string& title) {
   Figure figure(title, "", {}, {});
   figure.message("no reports yet");
@@ -150,6 +164,55 @@ std::string slice(const History& history, const std::vector<Result>& results, st
                   best ? 1.0 : 0.7);
   }
   return figure.svg();
+}
+
+// Where the line of a trial crosses an axis of parallel coordinates.
+struct Corner {
+  std::size_t column = 0;
+  double x = 0.0;
+  double y = 0.0;
+};
+
+// Dashed past the axes of parameters that do not apply.
+std::string parallel_line(const std::vector<Corner>& corners, bool top, double faint) {
+  std::string out;
+  std::string points;
+  const auto draw = [&](std::string_view dash) {
+    out += fmt::format(
+        "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-opacity=\"{:.2f}\"{}/>\n",
+        points,
+        top ? kResultColor : kOtherColor,
+        top ? 1.8 : 1.0,
+        top ? 0.9 : faint,
+        dash);
+    points.clear();
+  };
+  const auto text = [](const Corner& at) { return fmt::format("{:.1f},{:.1f}", at.x, at.y); };
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    const bool past_another = i > 0 && corners[i].column > corners[i - 1].column + 1;
+    if (past_another) {
+      if (points.find(' ') != std::string::npos) draw("");
+      points = text(corners[i - 1]) + " " + text(corners[i]);
+      draw(" stroke-dasharray=\"4 4\"");
+    }
+    points += (points.empty() ? "" : " ") + text(corners[i]);
+  }
+  if (points.find(' ') != std::string::npos) draw("");
+  return out;
+}
+
+// Next to an axis of parallel coordinates, each option at its place; of more than there is room for, evenly some.
+std::string option_names(const Choice& choice, double x, double room, const std::function<double(double)>& up) {
+  constexpr double kRow = 14.0;
+  const std::size_t count = choice.options.size();
+  const double height = up(0.0) - up(1.0);
+  const auto stride = static_cast<std::size_t>(std::ceil(kRow * static_cast<double>(count) / height));
+  std::string names = "<g paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"3\">\n";
+  for (std::size_t i = 0; i < count; i += stride) {
+    const double share = (static_cast<double>(i) + 0.5) / static_cast<double>(count);
+    names += fitted_element(x + 5.0, up(share) + 4.0, Anchor::start, 11.5, room, "#444444", to_text(choice.options[i]));
+  }
+  return names + "</g>\n";
 }
 
 // ── main effects ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -293,13 +356,13 @@ std::string plot_cost(const History& history) {
     x.low = *least / 1.2;
     x.high = *most * 1.2;
   }
-  Figure figure(title,
-                plural(std::ssize(results), "trial"),
-                x,
-                result_axis(history, results),
-                {{.label = "best", .color = kResultColor, .swatch = LegendEntry::Swatch::disc},
-                 {.label = "others", .color = kOtherColor, .swatch = LegendEntry::Swatch::disc},
-                 {.label = "failed", .color = kFailureColor, .swatch = LegendEntry::Swatch::cross}});
+  std::vector<LegendEntry> legend = {{.label = "best", .color = kResultColor, .swatch = LegendEntry::Swatch::disc},
+                                     {.label = "others", .color = kOtherColor, .swatch = LegendEntry::Swatch::disc}};
+  if (std::any_of(
+          results.begin(), results.end(), [](const Result& r) { return r.trial->state == TrialState::failed; })) {
+    legend.push_back({.label = "failed", .color = kFailureColor, .swatch = LegendEntry::Swatch::cross});
+  }
+  Figure figure(title, plural(std::ssize(results), "trial"), x, result_axis(history, results), std::move(legend));
   for (const Result& result : results) {
     const bool best = history.incumbent() == result.trial->id;
     const bool failed = result.trial->state == TrialState::failed;
@@ -334,42 +397,37 @@ std::string plot_parallel(const History& history) {
   for (std::size_t rank = 0; rank < results.size(); ++rank) {
     const Result& result = results[rank];
     const double share = results.size() > 1 ? static_cast<double>(rank) / (count - 1.0) : 1.0;
-    std::string points;
-    for (std::size_t column = 0; column < params.size(); ++column) {
-      points += fmt::format("{:.1f},{:.1f} ", across(column), up(result.unit[static_cast<Eigen::Index>(column)]));
-    }
-    points += fmt::format("{:.1f},{:.1f}", across(params.size()), up(share));
     const bool top = share >= 0.9 || rank + 1 == results.size();
-    body += fmt::format(
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-opacity=\"{:.2f}\"/>\n",
-        points,
-        top ? kResultColor : kOtherColor,
-        top ? 1.8 : 1.0,
-        top ? 0.9 : std::clamp(8.0 / count, 0.12, 0.5));
+    std::vector<Corner> corners;
+    for (std::size_t column = 0; column < params.size(); ++column) {
+      if (!applies(result, params[column])) continue;
+      corners.push_back({column, across(column), up(result.unit[static_cast<Eigen::Index>(column)])});
+    }
+    corners.push_back({params.size(), across(params.size()), up(share)});
+    body += parallel_line(corners, top, std::clamp(8.0 / count, 0.12, 0.5));
   }
   for (std::size_t column = 0; column <= params.size(); ++column) {
     const double x = across(column);
     body += line_element(x, kTop, x, kBottom, "#222222", 1.0);
     const bool last = column == params.size();
     const Space& space = history.spec().space;
-    std::string low = short_number(history.in_user_units(results.front().score));
-    std::string high = short_number(history.in_user_units(results.back().score));
+    std::array<std::string, 2> ends = {short_number(history.in_user_units(results.front().score)),
+                                       short_number(history.in_user_units(results.back().score))};
     std::string name = "best " + history.spec().metric.name;
     if (!last) {
-      const ParamAxis axis = axis_of(space.params()[params[column]]);
-      name = space.params()[params[column]].name;
-      low = axis.options.empty()
-                ? short_number(std::ceil(axis.axis.low) == axis.axis.low + 0.5 ? axis.axis.low + 0.5 : axis.axis.low)
-                : axis.options.front();
-      high =
-          axis.options.empty()
-              ? short_number(std::floor(axis.axis.high) == axis.axis.high - 0.5 ? axis.axis.high - 0.5 : axis.axis.high)
-              : axis.options.back();
+      const Param& param = space.params()[params[column]];
+      name = param.name;
+      if (const auto* choice = std::get_if<Choice>(&param.domain)) {
+        ends = {};
+        body += option_names(*choice, x, step - 12.0, up);
+      } else {
+        ends = ends_of(param);
+      }
     }
     const double room = std::min(step - 8.0, 2.0 * std::min(x, width - x) - 8.0);
     body += fitted_element(x, kTop - 24.0, Anchor::middle, 13.0, room, "#222222", name);
-    body += fitted_element(x, kTop - 8.0, Anchor::middle, 11.5, room, "#666666", high);
-    body += fitted_element(x, kBottom + 18.0, Anchor::middle, 11.5, room, "#666666", low);
+    body += fitted_element(x, kTop - 8.0, Anchor::middle, 11.5, room, "#666666", ends[1]);
+    body += fitted_element(x, kBottom + 18.0, Anchor::middle, 11.5, room, "#666666", ends[0]);
   }
   body +=
       text_element(20.0,

@@ -8,6 +8,22 @@
 #include "bapi/base/utf8.h"
 
 namespace bapi {
+namespace {
+
+// At most `width` columns of `text`, cut inside, so that beginning and end stay.
+std::string clipped_inside(std::string_view text, std::size_t width) {
+  if (display_width(text) <= width) return std::string(text);
+  std::string end;
+  for (std::size_t at = text.size(); at > 0 && display_width(end) < width / 2;) {
+    do {
+      --at;
+    } while (at > 0 && code_point_length(text, at) == 0);
+    end = text.substr(at);
+  }
+  return clipped(text, width - display_width(end)) + end;
+}
+
+}  // namespace
 
 std::string text_element(
     double x, double y, Anchor anchor, double size, std::string_view color, std::string_view text) {
@@ -33,8 +49,9 @@ FittedText fitted_text(std::string_view text, double font_size, double room) {
   if (width <= room) return {std::string(text), font_size};
   const double size = font_size * std::max(kSmallest, room / width);
   if (text_width(text, size) <= room * (1.0 + 1e-9)) return {std::string(text), std::floor(10.0 * size) / 10.0};
-  const double characters = std::max(1.0, std::floor(room / text_width("x", size)));
-  return {clipped(text, static_cast<std::size_t>(characters)), size};
+  const auto characters = static_cast<std::size_t>(std::max(1.0, std::floor(room / text_width("x", size))));
+  constexpr std::size_t kLong = 24;
+  return {characters < kLong ? clipped(text, characters) : clipped_inside(text, characters), size};
 }
 
 std::string fitted_element(

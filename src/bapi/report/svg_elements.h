@@ -14,7 +14,8 @@ std::string text_element(double x, double y, Anchor anchor, double size, std::st
 // About the width of a text in a sans-serif face.
 double text_width(std::string_view text, double font_size);
 
-// A text that stays within `room` pixels: smaller by up to a quarter, and if that does not do, cut with "…".
+// A text that stays within `room` pixels: smaller by up to a quarter, and if that does not do, cut with "…", a long one
+// inside: the end of a title or label says what is shown.
 struct FittedText {
   std::string text;
   double size = 0.0;
