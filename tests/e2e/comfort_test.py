@@ -62,22 +62,68 @@ class Comfort(EndToEnd):
                 subprocess.run([program, "-n"], input=script, text=True, check=True, stderr=subprocess.PIPE)
         self.assertIn("expected bash, zsh or fish", self.bapi("completion", "csh", code=2).stderr)
 
+    # What is typed before the tab, and what must be among the answers.
+    COMPLETED = [
+        ("bapi st", ["status", "stop"]),
+        ("bapi run --bud", ["--budget"]),
+        ("bapi run -p hyperb", ["hyperband"]),
+        ("bapi trials -f j", ["json"]),
+        ("bapi export -f h", ["html"]),
+        ("bapi trials --sort sp", ["spent"]),
+        ("bapi completion z", ["zsh"]),
+        ("bapi policies hyperb", ["hyperband"]),
+        ("bapi show ml", ["mlp.bapi"]),
+        ("bapi run stu", ["study.yaml"]),
+    ]
+
+    def completed_by(self, shell, *command, line):
+        """What a shell offers for the line; its script is in the file `completion`, the line in $LINE."""
+        self.write("completion", self.bapi("completion", shell).stdout)
+        result = subprocess.run(
+            [shell, *command], cwd=self.dir, env={**self.environment(), "LINE": line, "HOME": self.dir}, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
+        )  # fmt: skip
+        self.assertEqual(result.stderr, "")
+        return result.stdout
+
     @unittest.skipUnless(shutil.which("bash"), "there is no bash")
-    def test_bash_completes_commands_options_formats_and_studies(self):
+    def test_bash_completes(self):
         self.bapi("run", self.study(), "--quiet")
-        for words, expected in [
-            (["bapi", "st"], ["status", "stop"]),
-            (["bapi", "run", "--bud"], ["--budget"]),
-            (["bapi", "trials", "-f", "j"], ["json"]),
-            (["bapi", "show", "ml"], ["mlp.bapi"]),
-        ]:
-            script = (
-                f'eval "$({self.environment()["BAPI"]} completion bash)"\n'
-                f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}\n_bapi\n"
-                'printf "%s\\n" "${COMPREPLY[@]}" | sort -u\n'
-            )
-            out = subprocess.run(["bash", "-O", "extglob", "-c", script], cwd=self.dir, text=True, stdout=subprocess.PIPE).stdout
-            self.assertEqual(out.split(), expected)
+        script = (
+            "shopt -s extglob; . ./completion\n"
+            "read -ra COMP_WORDS <<< \"$LINE\"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _bapi\n"
+            'printf "%s\\n" "${COMPREPLY[@]}" | sort -u\n'
+        )
+        for line, expected in self.COMPLETED:
+            with self.subTest(line):
+                self.assertEqual(self.completed_by("bash", "-c", script, line=line).split(), expected)
+
+    @unittest.skipUnless(shutil.which("fish"), "there is no fish")
+    def test_fish_completes(self):
+        self.bapi("run", self.study(), "--quiet")
+        script = "source completion; complete -C $LINE"
+        for line, expected in self.COMPLETED:
+            with self.subTest(line):
+                offered = self.completed_by("fish", "--no-config", "-c", script, line=line).splitlines()
+                self.assertEqual([answer.split("\t")[0].rstrip("/") for answer in offered], expected)
+
+    @unittest.skipUnless(shutil.which("zsh"), "there is no zsh")
+    def test_zsh_completes(self):
+        """In a terminal of its own: zsh completes only where somebody types."""
+        self.bapi("run", self.study(), "--quiet")
+        script = r"""
+zmodload zsh/zpty; zpty -b typed zsh -f -i
+zpty -w typed 'PS1=; autoload -Uz compinit; compinit -u -D; . ./completion; print -r -- "rea""dy"'
+zpty -r typed said '*ready*'
+zpty -n -w typed "$LINE"$'\t\001print -r -- "DO""NE" \n'  # tab; then, at the beginning of the line, what shows it
+zpty -r typed said $'*DONE bapi*\n*'
+print -r -- "$said"; zpty -d typed
+"""
+        for line, expected in self.COMPLETED:
+            with self.subTest(line):
+                offered = self.completed_by("zsh", "-f", "-c", script, line=line)
+                for word in expected:
+                    self.assertIn(word, offered)
 
     def test_the_manual_page_has_every_command(self):
         page = self.bapi("man").stdout
