@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the curve of a trial as an event file of TensorBoard, without TensorFlow.
+"""Writes the curve of each trial as an event file of TensorBoard, without TensorFlow.
 
-    hooks: {trial_end: [python3, to_tensorboard.py]}
+    hooks: {trial_end: [python3, to_tensorboard.py], study_end: [python3, to_tensorboard.py]}
     tensorboard --logdir NAME.bapi/tensorboard
+
+or afterwards: python3 to_tensorboard.py mlp.bapi
 
 An event file is a sequence of records: length, checksum of the length, bytes, checksum of the bytes; the bytes are an
 Event of tensorflow/core/util/event.proto: wall_time = 1, step = 2, file_version = 3, summary = 5 with values (1) of
@@ -12,8 +14,9 @@ tag = 1 and simple_value = 2. Checksums are masked CRC-32C.
 import os
 import pathlib
 import struct
+import time
 
-from trial import trial
+from trials import trials
 
 
 def crc32c(data):
@@ -68,6 +71,6 @@ def write(file, curve, time):
 
 
 if __name__ == "__main__":
-    name, config, curve = trial()
-    folder = pathlib.Path(os.environ["BAPI_STUDY_DIR"]) / "tensorboard" / name
-    write(folder / "events.out.tfevents.0.bapi", curve, os.stat(os.environ["BAPI_DIR"]).st_mtime)
+    _, place, found = trials()
+    for trial in found:
+        write(pathlib.Path(place) / "tensorboard" / trial.name / "events.out.tfevents.0.bapi", trial.curve, time.time())

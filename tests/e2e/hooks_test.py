@@ -33,7 +33,7 @@ command: ["{python}", train.py]
 metric: {{name: accuracy, goal: maximize}}
 budget: "9 epochs"
 epochs: 3
-policy: random
+policy: {policy}
 parameters: {{x: {{min: 0.0, max: 1.0}}}}
 {more}
 """
@@ -45,10 +45,10 @@ class HookStudies(EndToEnd):
     def environment(self):
         return {**super().environment(), "BAPI_HOOK_SECONDS": self.hook_seconds}
 
-    def run_study(self, more=""):
+    def run_study(self, more="", policy="random"):
         self.write("train.py", TRAINER)
         self.write("witness.py", WITNESS)
-        self.write("study.yaml", STUDY.format(python=sys.executable, more=more))
+        self.write("study.yaml", STUDY.format(python=sys.executable, policy=policy, more=more))
         return self.bapi("run", "study.yaml", "--quiet")
 
     def told(self):
@@ -118,73 +118,130 @@ class Hooks(HookStudies):
         self.assertIn("provenance.commit", changed[-1]["why"])
 
 
+# As much of MLflow as the example uses; runs are kept in a file, because every hook is a process of its own.
 FAKE_MLFLOW = """
-import contextlib, json
-def note(*what):
-    with open("mlflow.jsonl", "a") as file:
-        file.write(json.dumps(what) + "\\n")
-def set_experiment(name): note("experiment", name)
-def log_params(params): note("params", params)
-def set_tag(name, value): note("tag", name, value)
-def log_metrics(metrics, step): note("metrics", metrics, step)
-@contextlib.contextmanager
-def start_run(run_name):
-    note("run", run_name)
-    yield
+import json, os, sys, types
+class Experiment: experiment_id = "7"
+def set_experiment(name):
+    assert name == "hooked"
+    return Experiment
+def Metric(name, value, time, epoch): return [name, value, epoch]
+def Param(name, value): return [name, value]
+sys.modules["mlflow.entities"] = types.SimpleNamespace(Metric=Metric, Param=Param)
+def run_of(id, record): return types.SimpleNamespace(info=types.SimpleNamespace(run_id=id), data=types.SimpleNamespace(tags=record["tags"]))
+class MlflowClient:
+    def __init__(self):
+        self.runs = json.load(open("runs.json")) if os.path.exists("runs.json") else {}
+    def save(self): json.dump(self.runs, open("runs.json", "w"))
+    def search_runs(self, experiments, filter, max_results):
+        assert experiments == ["7"]
+        return [run_of(id, run) for id, run in self.runs.items() if filter == f"tags.`bapi.trial` = '{run['tags']['bapi.trial']}'"]
+    def create_run(self, experiment, tags, run_name):
+        id = "run-" + str(len(self.runs))
+        self.runs[id] = {"name": run_name, "tags": tags, "params": {}, "metrics": [], "status": "RUNNING"}
+        self.save()
+        return run_of(id, self.runs[id])
+    def log_batch(self, run, metrics=(), params=()):
+        self.runs[run]["params"].update(dict(params))
+        self.runs[run]["metrics"] += metrics
+        self.save()
+    def set_tag(self, run, name, value):
+        self.runs[run]["tags"][name] = str(value)
+        self.save()
+    def set_terminated(self, run, status):
+        self.runs[run]["status"] = status
+        self.save()
 """
 
 FAKE_WANDB = """
-import json
-def note(*what):
-    with open("wandb.jsonl", "a") as file:
-        file.write(json.dumps(what) + "\\n")
+import json, os
 class Run:
-    summary = {}
-    def log(self, metrics, step): note("log", metrics, step)
-    def finish(self): note("finish", self.summary)
+    def __init__(self, facts): self.facts, self.summary = {**facts, "history": []}, {}
+    def log(self, metrics, step): self.facts["history"].append([step, metrics])
+    def finish(self):
+        folder = "wandb/offline-run-20260101_000000-" + self.facts["id"]
+        os.makedirs(folder)
+        json.dump({**self.facts, "summary": self.summary}, open(folder + "/run.json", "w"))
 def Settings(silent): return None
-def init(project, name, config, mode, settings):
-    note("init", project, name, mode)
-    return Run()
+def init(settings, **facts): return Run(facts)
 """
 
 
 class Examples(HookStudies):
     """The programs of examples/hooks, with modules in the place of those that have to be installed."""
 
-    def run_example(self, event, script, *arguments):
+    def setUp(self):
+        super().setUp()
+        self.write("mlflow.py", FAKE_MLFLOW)
+        self.write("wandb.py", FAKE_WANDB)
+
+    def environment(self):
+        return {**super().environment(), "PYTHONPATH": self.dir}
+
+    def run_example(self, events, script, *arguments, **options):
         words = ", ".join(json.dumps(word) for word in [sys.executable, str(EXAMPLES / script), *arguments])
-        self.run_study(f"hooks: {{{event}: [{words}]}}")
+        self.run_study("hooks: {" + ", ".join(f"{event}: [{words}]" for event in events) + "}", **options)
         log = self.path("hooked.bapi", "hooks.log")
         if os.path.exists(log):
             with open(log) as file:
                 self.assertEqual(file.read(), "")
 
-    def lines(self, name):
-        with open(self.path(name)) as file:
-            return [json.loads(line) for line in file]
+    def by_hand(self, script):
+        program = {"BAPI_PROGRAM": self.environment()["BAPI"]}
+        subprocess.run(
+            [sys.executable, str(EXAMPLES / script), "hooked.bapi"], cwd=self.dir, check=True,
+            env={**self.environment(), **program},
+        )  # fmt: skip
 
-    def environment(self):
-        return {**super().environment(), "PYTHONPATH": self.dir}
+    def read(self, *path):
+        with open(self.path(*path)) as file:
+            return json.load(file)
 
-    def test_mlflow_gets_parameters_and_metrics(self):
-        self.write("mlflow.py", FAKE_MLFLOW)
-        self.run_example("trial_end", "to_mlflow.py")
-        lines = self.lines("mlflow.jsonl")
-        self.assertEqual(lines[:2], [["experiment", "hooked"], ["run", "hooked-0000"]])
-        self.assertEqual(list(lines[2][1]), ["x"])
-        self.assertEqual(lines[3:5], [["tag", "state", "completed"], ["metrics", {"accuracy": 0.1, "loss": 1.0}, 1]])
+    def trained(self):
+        return {f"hooked-{trial['trial']:04}": trial for trial in self.json("trials", "hooked") if trial["epochs"]}
 
-    def test_wandb_gets_an_offline_run(self):
-        self.write("wandb.py", FAKE_WANDB)
-        self.run_example("trial_end", "to_wandb.py")
-        lines = self.lines("wandb.jsonl")
-        self.assertEqual(lines[0], ["init", "hooked", "hooked-0000", "offline"])
-        self.assertEqual(lines[2], ["log", {"accuracy": 0.2, "loss": 0.5}, 2])
-        self.assertEqual(lines[4], ["finish", {"state": "completed"}])
+    def check_runs(self, runs):
+        trained = self.trained()
+        self.assertEqual({run["name"] for run in runs.values()}, set(trained))
+        for run in runs.values():
+            trial = trained[run["name"]]
+            self.assertEqual(run["params"], {"x": str(trial["config"]["x"])})
+            self.assertEqual(
+                sorted(run["metrics"]),
+                sorted([name, value, epoch] for epoch in range(1, trial["epochs"] + 1)
+                       for name, value in (("accuracy", epoch / 10), ("loss", 1 / epoch))),
+            )  # fmt: skip
+            self.assertEqual((run["tags"]["bapi.state"], run["status"]), (trial["state"], "FINISHED"))
+
+    def test_mlflow_gets_every_trial_once(self):
+        self.run_example(["trial_end", "study_end"], "to_mlflow.py")
+        self.check_runs(self.read("runs.json"))
+        before = self.read("runs.json")
+        self.by_hand("to_mlflow.py")
+        self.assertEqual(self.read("runs.json"), before)
+
+    def test_mlflow_gets_the_epochs_while_a_trial_trains(self):
+        self.run_example(["epoch", "trial_end"], "to_mlflow.py")
+        self.check_runs(self.read("runs.json"))
+
+    def test_trials_that_are_paused_in_the_end_are_logged_too(self):
+        self.run_example(["study_end"], "to_mlflow.py", policy="hyperband")
+        self.assertIn("paused", {trial["state"] for trial in self.trained().values()})
+        self.check_runs(self.read("runs.json"))
+
+    def test_wandb_gets_offline_runs(self):
+        self.run_example(["study_end"], "to_wandb.py")
+        self.by_hand("to_wandb.py")
+        folders = os.listdir(self.path("wandb"))
+        self.assertEqual(len(folders), len(self.trained()))
+        run = self.read("wandb", "offline-run-20260101_000000-hooked-0000-epoch-3", "run.json")
+        self.assertEqual((run["project"], run["name"], run["mode"]), ("hooked", "hooked-0000", "offline"))
+        self.assertEqual(run["history"][1], [2, {"accuracy": 0.2, "loss": 0.5}])
+        self.assertEqual(run["summary"], {"state": "completed"})
 
     def test_tensorboard_gets_event_files(self):
-        self.run_example("trial_end", "to_tensorboard.py")
+        self.run_example(["study_end"], "to_tensorboard.py")
+        self.assertEqual(set(os.listdir(self.path("hooked.bapi", "tensorboard"))), set(self.trained()))
         with open(self.path("hooked.bapi", "tensorboard", "hooked-0000", "events.out.tfevents.0.bapi"), "rb") as file:
             data = file.read()
         records = []
@@ -219,7 +276,7 @@ class Examples(HookStudies):
         with socketserver.TCPServer(("127.0.0.1", 0), Server) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
             os.environ["SMTP_HOST"], os.environ["SMTP_PORT"] = "127.0.0.1", str(server.server_address[1])
-            self.run_example("study_end", "to_mail.py", "me@example.org")
+            self.run_example(["study_end"], "to_mail.py", "me@example.org")
             server.shutdown()
         text = b"".join(received).decode()
         self.assertIn("Subject: hooked: ", text)

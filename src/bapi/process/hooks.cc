@@ -35,6 +35,8 @@ Environment facts_of(const Notice& notice, const History& history, const StudyDi
   variables["BAPI_EVENT"] = word(notice.kind);
   variables["BAPI_STUDY"] = spec.name;
   variables["BAPI_STUDY_DIR"] = dir.root().string();
+  std::error_code unknown;
+  variables["BAPI_PROGRAM"] = std::filesystem::read_symlink("/proc/self/exe", unknown).string();
   variables["BAPI_METRIC"] = spec.metric.name;
   variables["BAPI_GOAL"] = word(spec.metric.goal);
   variables["BAPI_SPENT"] = number(history.budget().spent());
