@@ -69,6 +69,30 @@ TEST(NewStudyFile, ASweepWithoutACommandRunsItsProgram) {
   EXPECT_EQ(spec.policy.name, "random");
 }
 
+TEST(NewStudyFile, TheWaysToGiveParametersAreTranslated) {
+  const auto command = [](const std::string& macro, Words* notes = nullptr) {
+    return of_sweep("command: [python, a.py, \"" + macro + "\"]\nmetric: {name: loss}\n" +
+                        "parameters: {lr: {min: 0.1, max: 1.0}, units: {min: 16, max: 256}}\n",
+                    notes)
+        .command;
+  };
+  Words notes;
+  EXPECT_EQ(command("${args}"), (Words{"python", "a.py", "${args}"}));
+  EXPECT_EQ(command("${args_no_hyphens}"), (Words{"python", "a.py", "lr=${lr}", "units=${units}"}));
+  EXPECT_EQ(command("${args_json_file}"), (Words{"python", "a.py", "${config}"}));
+  EXPECT_EQ(command("${args_json}", &notes), (Words{"python", "a.py", "${args}"}));
+  EXPECT_EQ(notes.front(),
+            "command: ${args_json} has no counterpart; ${args} gives --NAME VALUE, ${config} the path of a JSON file");
+}
+
+TEST(NewStudyFile, ANameThatNoStudyCanHaveIsTold) {
+  Words notes;
+  const StudySpec spec = of_sweep(
+      "name: my sweep\nprogram: fit.py\nmetric: {name: loss}\nparameters: {x: {min: 0.0, max: 1.0}}\n", &notes);
+  EXPECT_EQ(spec.name, "fit");
+  EXPECT_NE(std::find(notes.begin(), notes.end(), "name: 'my sweep' cannot name a study; it is fit"), notes.end());
+}
+
 TEST(NewStudyFile, MistakesOfASweepHaveTheirPlace) {
   Words notes;
   try {

@@ -148,7 +148,32 @@ std::string parameters_of(const YamlField& field) {
   return out;
 }
 
-std::vector<std::string> command_of_sweep(const YamlMapping& sweep) {
+// What stands for a macro of W&B that gives the parameters.
+std::vector<std::string> arguments_for(const std::string& macro,
+                                       const YamlField& parameters,
+                                       std::vector<std::string>& notes) {
+  if (macro == "${args_json_file}") return {"${config}"};
+  if (macro == "${args_no_hyphens}") {
+    std::vector<std::string> words;
+    for (const YamlField::Entry& entry : parameters.entries()) {
+      words.push_back(fmt::format("{0}=${{{0}}}", entry.key));
+    }
+    return words;
+  }
+  if (macro == "${args_no_boolean_flags}") {
+    notes.emplace_back("command: ${args} gives true and false as values, --flag true");
+  } else if (macro != "${args}") {
+    notes.push_back(
+        fmt::format("command: {} has no counterpart; ${{args}} gives --NAME VALUE, ${{config}} the path of a "
+                    "JSON file",
+                    macro));
+  }
+  return {"${args}"};
+}
+
+std::vector<std::string> command_of_sweep(const YamlMapping& sweep,
+                                          const YamlField& parameters,
+                                          std::vector<std::string>& notes) {
   const std::string program =
       sweep.has("program") ? sweep["program"].string("the training program") : std::string("train.py");
   if (!sweep.has("command")) return {"python3", program, "${args}"};
@@ -161,7 +186,8 @@ std::vector<std::string> command_of_sweep(const YamlMapping& sweep) {
     } else if (word == "${program}") {
       command.push_back(program);
     } else if (word.starts_with("${args")) {
-      command.emplace_back("${args}");
+      const std::vector<std::string> words = arguments_for(word, parameters, notes);
+      command.insert(command.end(), words.begin(), words.end());
     } else {
       command.push_back(word);
     }
@@ -214,12 +240,12 @@ std::string study_file_of_sweep(std::string_view text, const std::string& file, 
   const YamlField root = load_yaml(std::string(text), source, "a sweep of W&B: program, metric, parameters");
   try {
     const YamlMapping sweep(root, "a sweep of W&B: program, metric, parameters");
-    const std::vector<std::string> command = command_of_sweep(sweep);
     const YamlMapping metric(sweep.required("metric", "metric: {name: accuracy, goal: maximize}"), "a mapping");
     const std::string name = metric.required("name", "{name: accuracy, goal: maximize}").string("the name of a metric");
     const std::string goal = metric.has("goal") ? metric["goal"].text("maximize or minimize") : "minimize";
-    const std::string parameters =
-        parameters_of(sweep.required("parameters", "parameters: {lr: {min: 0.1, max: 1.0}}"));
+    const YamlField& space = sweep.required("parameters", "parameters: {lr: {min: 0.1, max: 1.0}}");
+    const std::string parameters = parameters_of(space);
+    const std::vector<std::string> command = command_of_sweep(sweep, space, notes);
     for (const char* key : {"run_cap", "project", "entity", "description"}) {
       if (sweep.has(key))
         notes.push_back(fmt::format(
@@ -227,7 +253,9 @@ std::string study_file_of_sweep(std::string_view text, const std::string& file, 
     }
     notes.emplace_back("budget: a sweep has none; 30m is a guess");
     const std::string title = sweep.has("name") ? sweep["name"].text("a name") : name_after(command);
-    return assembled(study_name_mistake(title) ? name_after(command) : title,
+    const bool usable = !study_name_mistake(title);
+    if (!usable) notes.push_back(fmt::format("name: '{}' cannot name a study; it is {}", title, name_after(command)));
+    return assembled(usable ? title : name_after(command),
                      command,
                      fmt::format("metric: {{name: {}, goal: {}}}\n", yaml_word(name), yaml_word(goal)),
                      epochs_of_sweep(sweep, notes),
