@@ -221,7 +221,7 @@ function actionsDialog() {
 
 function help() {
   const keys = [['?', 'this help'], ['g then o c t p b d a m', 'Overview, Curves, Trials, Plan, Budget, Decisions, Params, Model'], ['/', 'filter'], ['j k', 'next, previous trial'], ['Enter', 'open the selected trial'], ['p', 'pin the selected trial'], ['space', 'hold the live view'], ['Esc', 'close'], ['in a chart: arrows, shift', 'move the reading point, by ten'], ['+ - 0', 'zoom in, out, back'], ['l', 'logarithmic axis'], ['t', 'table']];
-  dialog('Keys', el('dl', {class: 'keys'}, keys.map(([k, text]) => [el('dt', {}, el('kbd', {}, k)), el('dd', {}, text)])), el('p', {}, 'Drag in a chart zooms, double click shows all, click pins. Values are as bapi status, trials, plan and explain tell them.'));
+  dialog('Keys', el('dl', {class: 'keys'}, keys.map(([k, text]) => [el('dt', {}, el('kbd', {}, k)), el('dd', {}, text)])), el('p', {}, 'Drag in a chart zooms, double click shows all, click pins.'));
 }
 
 function choose(step) {

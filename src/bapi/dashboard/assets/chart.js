@@ -265,7 +265,7 @@ export class Chart {
   // `build` gives {x, y, marks, points, legend, caption, table: {head, rows}, pick}, or {empty: "what it waits for"}, with
   // `loading` if that is only the answer.
   constructor(id, title, build, options = {}) {
-    Object.assign(this, {id, title, build, options, hovered: -1, spec: {empty: ''}, job: 0, width: 0, height: 0, updated: 0, later: 0});
+    Object.assign(this, {id, title, build, options, hovered: -1, spec: {empty: ''}, job: 0, width: 0, height: 0, updated: 0, later: 0, pace: 30000, sliced: 0});
     this.data = el('canvas', {'aria-hidden': 'true'});
     this.over = el('canvas', {'aria-hidden': 'true'});
     this.plot = el('div', {class: 'plot' + (options.small ? ' small' : ''), tabindex: '0', role: 'img', 'aria-label': title}, this.data, this.over);
@@ -374,6 +374,7 @@ export class Chart {
     ctx.clearRect(0, 0, width, height);
     this.axes(ctx, width, height);
     ++this.job;
+    this.sliced = 0;
     this.marks(ctx, this.spec.marks.slice(), this.job);
     this.drawOver();
   }
@@ -435,6 +436,8 @@ export class Chart {
   // Mark by mark; many curves in slices, so that the page stays awake.
   marks(ctx, list, job) {
     const begin = performance.now();
+    // What is drawn here is put on the screen later, and may take longer: the time from one slice to the next tells.
+    if (this.sliced) this.pace = Math.max(2000, this.pace * (begin - this.sliced > 33 ? 0.6 : 1.2));
     ctx.save();
     ctx.beginPath();
     const rim = this.zoomed ? 0 : this.spec.rim || 6;  // signs on the edge of the frame are whole
@@ -445,7 +448,12 @@ export class Chart {
       if (m.type === 'curves') {
         m.next = m.job === job ? m.next : 0;
         m.job = job;
-        while (m.next < m.order.length && performance.now() - begin < SLICE) for (let k = 0; k < 20 && m.next < m.order.length; ++k) this.curve(ctx, m, m.order[m.next++]);
+        for (let points = 0; m.next < m.order.length && points < this.pace && performance.now() - begin < SLICE;) {
+          for (let k = 0; k < 20 && m.next < m.order.length; ++k) {
+            points += m.curves[m.order[m.next]].values.length;
+            this.curve(ctx, m, m.order[m.next++]);
+          }
+        }
         if (m.next < m.order.length) break;
       } else {
         draw[m.type](ctx, m, this.x, this.y, this.box);
@@ -456,6 +464,7 @@ export class Chart {
     }
     ctx.restore();
     this.done = !list.length;
+    this.sliced = this.done ? 0 : begin;
     if (list.length) requestAnimationFrame(() => { if (job === this.job) this.marks(ctx, list, job); });
   }
 

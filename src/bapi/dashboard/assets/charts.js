@@ -135,7 +135,7 @@ export function outlook() {
       const b = chosen(), at = expectedAt(ahead, b);
       marks.push({type: 'rule', x: w.total, label: 'total', dash: [2, 2], foot: goal() === 'maximize'}, {type: 'dots', xs: [b], ys: [at.best], colour: 'ink', size: 5, shape: 'square'});
       const e = w.expected;
-      words += e ? ' At the end of the budget ' + num(e.best) + ' is expected (80 %: ' + num(e.low) + ' to ' + num(e.high) + '); with ' + cost(w.to, unit()) + ', ' + w.ending + '.' : ' The budget is spent.';
+      words += e ? ' At the end of the budget ' + num(e.best) + ' is expected (80 %: ' + num(e.low) + ' to ' + num(e.high) + '); with ' + cost(w.to, unit()) + ', ' + w.ending.split(';')[0] + '.' : ' The budget is spent.';
     }
     return {
       x: {label: 'total budget (' + unit() + ')', unit: unit(), low: 0}, y: {label: metric()}, marks, sample, counted: inc.dots.length < inc.reports ? [] : [inc.dots.map((d) => d[1])], pick,
@@ -259,7 +259,7 @@ const runName = (r) => (r.next ? '* ' : '') + (r.trial === null ? 'new' : 'trial
 export function planCosts() {
   return new Chart('plan-cost', 'Plan: what it costs', () => {
     const runs = planRows(), p = know.insight.plan;
-    if (!runs) return {empty: sentence(p && p.trouble) || 'The planner is at work; the plan appears by itself.'};
+    if (!runs) return {empty: sentence(p && p.trouble) || 'The planner is at work.'};
     if (!runs.length) return {empty: 'No affordable trial is expected to improve on the best so far.'};
     let at = 0;
     const bars = runs.map((r, i) => { const b = {x0: at, x1: at + r.cost, y0: i - 0.32, y1: i + 0.32, colour: r.next ? 'green' : 'blue', alpha: 0.85}; at += r.cost; return b; });
@@ -489,7 +489,7 @@ export function parallel(params) {
 export function compareChart(id, title, list, mode) {
   const names = ['blue', 'orange', 'green', 'vermilion', 'purple', 'sky', 'grey'];
   return new Chart(id, title, () => {
-    if (!list.length) return {empty: 'Choose studies with the same metric and goal.'};
+    if (!list.length) return {empty: ''};
     const marks = [], points = [], ends = [], sample = [];
     list.forEach(({study, incumbent}, i) => {
       const began = study.began, last = mode === 'time' ? (study.changed || began) - began : mode === 'share' ? study.budget.spent / study.budget.total : study.budget.spent;

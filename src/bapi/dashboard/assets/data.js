@@ -52,7 +52,7 @@ export async function post(path, body) {
 // A request to the controller, which decides; `tell` shows what becomes of it.
 export async function ask(request, tell) {
   const base = of(know.id, 'requests');
-  fill(tell, 'asked for; waiting for the controller');
+  fill(tell, 'waiting for the controller');
   try {
     const {request: id} = await post(base, request);
     for (let i = 0; i < 100; ++i) {
@@ -61,7 +61,7 @@ export async function ask(request, tell) {
       if (record.state === 'refused') return fill(tell, el('span', {class: 'bad'}, 'refused: ' + record.reason));
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
-    fill(tell, 'still waiting: the controller is busy, and will take it up');
+    fill(tell, 'still waiting: the controller is busy');
   } catch (error) { fill(tell, complaint(error)); }
 }
 

@@ -107,7 +107,7 @@ function nowCard() {
   const body = el('div', {});
   return {node: card('Now', body, 'h-now'), update: () => {
     const s = know.study, plan = insight('plan'), d = s.latest;
-    const next = s.state !== 'finished' && plan && plan.decision, w = insight('what-if'), recent = know.answers['decisions?limit=7'] ? know.answers['decisions?limit=7'].decisions : [];
+    const next = s.state !== 'finished' && plan && plan.decision && !s.running.some((r) => r.trial === plan.decision.trial) && plan.decision, w = insight('what-if'), recent = know.answers['decisions?limit=7'] ? know.answers['decisions?limit=7'].decisions : [];
     slot(body, [d && d.seq, s.running.map((r) => [r.trial, r.epochs, r.until, r.last]), next, s.state, recent.map((r) => r.seq), s.state === 'finished' && [w && w.rows.at(-1), know.answers.incumbent && know.answers.incumbent.steps.length]], () => [
       d ? el('div', {class: 'decision'}, el('p', {}, el('small', {}, s.began ? duration(d.at - s.began) + ' ' : ''), el('a', {href: link(know.id, 'decisions?open=' + d.seq)}, '#' + d.seq), ' ', el('strong', {}, d.decision)), el('p', {class: 'note'}, cut((d.because || '').split(/ On the model's scale| Log of the largest/)[0], 700))) : el('p', {class: 'wait'}, 'Nothing has been decided yet.'),
       s.state === 'finished' ? null : s.running.length ? el('ul', {class: 'running'}, s.running.map((r) => el('li', {}, trialLink(r.trial), el('span', {class: 'n'}, ' ' + r.epochs + '/' + r.until + ' '), r.last === null ? el('span', {class: 'wait'}, 'starting for ' + duration(Math.max(0, Math.round(now() - r.since)))) : [el('strong', {}, num(r.last)), ' ', spark(r.spark)]))) : el('p', {class: 'wait'}, s.state === 'running' ? 'No trial is running at this moment.' : 'Nothing is running.'),
@@ -138,7 +138,7 @@ function insightAge() {
   return {node, update: () => {
     const w = know.insight['what-if'], c = insight('certificate'), s = know.study;
     const planner = s.spec.policy.startsWith('bapi') ? '' : ' The study is run by ' + s.spec.policy + '; this is the view of bapi\u2019s planner.';
-    if (!w || w.as_of === null) return fill(node, s.best ? 'The planner is at work; its answer appears by itself.' + planner : 'The planner waits for the first report.');
+    if (!w || w.as_of === null) return fill(node, s.best ? 'The planner is at work.' + planner : 'The planner waits for the first report.');
     if (w.trouble) return fill(node, sentence(w.trouble));
     const gain = c && c.gains.length ? Number((c.gains[Math.floor(c.gains.length / 2)] || c.gains.at(-1)).toPrecision(1)) : 0;
     fill(node, answerAge(w),
