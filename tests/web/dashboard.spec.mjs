@@ -330,6 +330,19 @@ test('the report in one file opens offline, asks for nothing and has the same nu
   await page.context().close();
 });
 
+test('in the closed frame of a notebook the report works as anywhere', async () => {
+  const notebook = join(place.dir, 'notebook.html'), report = Buffer.from(place.bapi('export', 'done', '-f', 'html')).toString('base64');
+  // As `_repr_html_` of the Python package writes it: a document of its own, without storage and without an origin.
+  writeFileSync(notebook, `<!DOCTYPE html><meta charset="utf-8"><iframe src="data:text/html;base64,${report}" sandbox="allow-scripts allow-downloads" title="bapi study" style="width: 100%; height: 720px"></iframe>`);
+  const page = await open(chrome, 'file://' + notebook, {offline: true}), frame = page.frameLocator('iframe');
+  assert.equal(Number(await frame.locator('#best-value').getAttribute('title')), place.json('status', 'done').best.value);
+  await frame.getByRole('link', {name: 'Curves'}).click();
+  await until(async () => / curves; the thick one is trial \d+/.test(await frame.locator('#chart-curves figcaption').innerText()), 'the curves');
+  await frame.locator('#theme').click();
+  assert.deepEqual(page.wrong, []);
+  await page.context().close();
+});
+
 test('a report holds the ends of logs of failed trials alone, or none, and is never above 5 MB', async () => {
   const failed = place.json('trials', 'broken').find((t) => t.state === 'failed').trial, file = join(place.dir, 'broken.html');
   const show = async (...options) => {
