@@ -53,11 +53,12 @@ test-web: deps ## test the dashboard in Debian's Chromium (needs npm for two tes
 	cd tests/web && npm ci --silent --no-audit --no-fund && node --test --test-concurrency=1 *.spec.mjs
 
 .PHONY: test-cluster
-test-cluster: deps ## test bapi submit on a Slurm of one node that the test starts (needs Debian's slurm-wlm)
+test-cluster: deps ## test bapi submit on a Slurm that the test starts (Debian's slurm-wlm), and two hosts with a cable between
 	@tools/install-deps cluster
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target bapi
 	BAPI_REQUIRE_CLUSTER_TESTS=1 tests/cluster/slurm_test.py --bapi build/release/bapi
+	BAPI_REQUIRE_CLUSTER_TESTS=1 tests/cluster/two_hosts_test.py --bapi build/release/bapi
 
 .PHONY: bench-web
 bench-web: deps ## measure the dashboard with 10,000 trials of 100 epochs against its targets (on an idle machine)
@@ -89,6 +90,18 @@ bench: deps ## measure timings next to those of the raw engine; figures in build
 .PHONY: bench-docs
 bench-docs: bench ## the same, and put the figures into docs/benchmarks.md (on an idle machine)
 	tools/bench_docs.py build/bench.json docs/benchmarks.md
+
+.PHONY: bench-cluster
+bench-cluster: deps ## measure what a database carries between leader and workers (a private server; two minutes)
+	cmake --preset release -DBAPI_BENCH=ON
+	cmake --build --preset release -j $(JOBS) --target bench_cluster
+	build/release/bench_cluster --dir build --json build/bench-cluster.json
+
+.PHONY: bench-workers
+bench-workers: deps ## compare policies with 1 to 1,000 workers in simulated time (an hour of one core; resumes)
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target bapi
+	nice -n 19 bench/cluster/many_workers.py --bapi build/release/bapi --out build/many-workers
 
 EXPERIMENT_DIR ?= build/experiments
 DATA ?= data

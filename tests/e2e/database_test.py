@@ -72,6 +72,18 @@ class Database(WithDatabase):
         self.database.sql("SELECT * FROM kept")
         self.assertEqual(self.call("database", "stop", os.path.join(self.place, "nothing")).returncode, 2)
 
+    def test_a_database_that_listens_to_a_network_lets_those_in_who_have_the_password(self):
+        def who_may_come(name, *options):
+            directory = os.path.join(self.place, name)
+            started = self.call("database", "start", directory, *options)
+            self.assertEqual(started.returncode, 0, started.stderr)
+            self.assertEqual(self.call("database", "stop", directory).returncode, 0)
+            rules = pathlib.Path(directory, "data", "pg_hba.conf").read_text().splitlines()
+            return [rule.split() for rule in rules if rule and not rule.startswith("#")]
+
+        self.assertNotIn(["host", "all", "all", "all", "scram-sha-256"], who_may_come("at-home"))
+        self.assertIn(["host", "all", "all", "all", "scram-sha-256"], who_may_come("abroad", "--listen", "0.0.0.0"))
+
 
 if __name__ == "__main__":
     unittest.main()

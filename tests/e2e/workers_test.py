@@ -2,98 +2,14 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 import unittest
 
-from harness import BAPI, HERE, PATIENCE, STUDY
-from with_database import WithDatabase
+from harness import PATIENCE
+from with_workers import WithWorkers
 
 
-class Workers(WithDatabase):
-    def setUp(self):
-        super().setUp()
-        self.name = self._testMethodName[5:].replace("_", "-")[:40]
-        self.study_url = f"{self.url}#{self.name}"
-
-    def begin(self, *arguments, **variables):
-        """A program in the background, its output in a file."""
-        self.outputs = getattr(self, "outputs", 0) + 1
-        with open(self.path(f"out{self.outputs}"), "w") as out:
-            process = subprocess.Popen([os.path.abspath(BAPI), *arguments], cwd=self.dir,
-                                       env={**self.environment(), **variables}, stdout=out, stderr=out,
-                                       start_new_session=True)
-        process.output = self.path(f"out{self.outputs}")
-        self.started.append(process)
-        return process
-
-    def worker(self, *more):
-        """One that has joined."""
-        before = len(self.workers())
-        process = self.begin("worker", self.study_url, *more)
-        self.wait_for(lambda: process.poll() is not None or len(self.workers()) > before, "the worker")
-        return process
-
-    def said_by(self, process):
-        with open(process.output) as out:
-            return out.read()
-
-    def study_file(self, budget, delay, workers=1, policy="hyperband"):
-        text = STUDY.format(name=self.name, budget=budget, delay=delay, workers=workers, policy=policy,
-                            python=sys.executable, here=HERE)
-        return self.write("study.yaml", text)
-
-    def end_of(self, process, code=0):
-        try:
-            process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.fail(f"still runs: {self.said_by(process)}")
-        self.assertEqual(process.returncode, code, self.said_by(process))
-
-    def epochs(self):
-        return sum(trial["epochs"] for trial in self.json("trials", self.study_url))
-
-    def wait_for_study(self):
-        def exists():
-            return self.name in self.database.bapi("ls", self.url).stdout
-
-        self.wait_for(exists, "the study")
-
-    def wait_for_epochs(self, count):
-        self.wait_for(lambda: self.epochs() >= count, f"{count} epochs")
-
-    def workers(self):
-        return self.json("workers", self.study_url, "--all")
-
-    def leader(self):
-        text = self.database.sql(f"SELECT leader FROM bapi.study WHERE name = '{self.name}'")
-        words = [line.split() for line in text.splitlines() if line.strip()[:1].isdigit()]
-        return int(words[0][0]) if words else None
-
-    def check_study(self, budget=None):
-        """The books of a study that has finished, seen by those who read."""
-        status = self.json("status", self.study_url)
-        self.assertEqual(status["state"], "finished")
-        ledger = self.json("ledger", self.study_url)
-        spent = 0.0
-        for row in ledger:
-            spent += row["cost"]
-        self.assertEqual(spent, status["budget"]["spent"])
-        trained = [(row["trial"], row["epoch"]) for row in ledger if row["kind"] in ("epoch", "ahead")]
-        self.assertEqual(len(trained), len(set(trained)), "an epoch was charged twice")
-        sequence = self.database.sql(
-            f"SELECT count(*) = max(seq) AND max(seq) = max(last_seq) FROM bapi.event e JOIN bapi.study s ON s.id = "
-            f"e.study WHERE s.name = '{self.name}'")
-        self.assertIn("t", sequence.splitlines()[2])
-        left = self.database.sql("SELECT (SELECT count(*) FROM bapi.work_order o JOIN bapi.study s ON s.id = o.study "
-                                 f"WHERE s.name = '{self.name}') + (SELECT count(*) FROM bapi.delivery d JOIN "
-                                 f"bapi.study s ON s.id = d.study WHERE s.name = '{self.name}')")
-        self.assertEqual(left.splitlines()[2].strip(), "0", "orders or deliveries are left")
-        if budget is not None:
-            self.assertLessEqual(spent, budget)
-        return status
-
+class Workers(WithWorkers):
     def test_one_machine_runs_a_study_in_a_database_to_its_end(self):
         self.study_file('"30 epochs"', 0.02, workers=2)
         self.bapi("run", "study.yaml", "--storage", self.url, "-q")
@@ -226,6 +142,47 @@ class Workers(WithDatabase):
         self.check_study(50.0)
         self.assertTrue(os.path.exists(self.path("one", "trials", "0000", "checkpoint", "epoch")))
         self.assertFalse(os.path.exists(self.path(f"{self.name}.bapi", "trials", "0000", "checkpoint")))
+
+    def test_carried_checkpoints_are_continued_elsewhere(self):
+        store = self.path("store")
+        fetch = f"echo ${{trial}} >> {self.path('fetched')}; cp -r {store}/${{trial}}/. ${{checkpoint}}/"
+        push = f"mkdir -p {store}/${{trial}} && cp -r ${{checkpoint}}/. {store}/${{trial}}/"
+        leader = self.lead('"50 epochs"', 0.1)
+        carried = ["--fetch", fetch, "--push", push, "--no-lead"]
+        one = self.worker(*carried, "--scratch", "one")
+        self.wait_for_epochs(4)
+        other = self.worker(*carried, "--scratch", "other")
+        one.terminate()
+        self.end_of(one)
+        self.end_of(leader)
+        self.end_of(other)
+        self.assertEqual(self.check_study()["budget"]["spent"], 50.0)
+        self.assertNotIn("repeat", self.kinds(), "everything was continued from what was fetched")
+        self.assertTrue(os.path.exists(self.path("fetched")))
+        for words in (["--fetch", "true"], ["--push", "true"], [*carried, "--dir", "x"],
+                      [*carried, "--checkpoints", "local"]):
+            self.bapi("worker", self.study_url, *words, code=2)
+
+    def test_users_ask_the_leader_of_a_database_as_they_ask_that_of_a_directory(self):
+        leader = self.lead("1000s", 0.1)
+        worker = self.worker("--no-lead", "--slots", "2")
+        self.wait_for(lambda: self.json("status", self.study_url)["trials"]["running"] == 2, "two trials")
+        self.bapi("note", self.study_url, "a remark")
+        running = next(row["trial"] for row in self.json("trials", self.study_url) if row["state"] == "running")
+        self.bapi("stop", self.study_url, str(running))
+        self.wait_for(lambda: self.json("show", self.study_url, str(running))["state"] == "stopped", "the stop")
+        self.bapi("add", self.study_url, "lr=0.01", "units=32")  # the address has an = in it, too
+        letter = '{"action": "budget", "total": 2000}'
+        self.database.sql("INSERT INTO bapi.letter (study, box, id, body) SELECT id, 'requests', "
+                          f"'00000000000001-1-1', '{letter}' FROM bapi.study WHERE name = '{self.name}'")
+        self.wait_for(lambda: self.json("status", self.study_url)["budget"]["total"] == 2000, "the budget")
+        self.wait_for(lambda: "enqueued" in self.bapi("export", self.study_url, "-f", "json").stdout, "the configuration")
+        self.assertIn("a remark", self.bapi("export", self.study_url, "-f", "json").stdout)
+        self.bapi("pause", self.study_url)
+        self.end_of(leader, code=130)
+        self.assertIn("not running", self.bapi("pause", self.study_url, code=2).stderr)
+        self.assertIsNone(worker.poll())
+        self.assertEqual(self.value("SELECT count(*) FROM bapi.letter"), "0")
 
     def test_what_cannot_be_trained_here_is_said(self):
         self.study_file('"9 epochs"', 0.0)

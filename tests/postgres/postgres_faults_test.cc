@@ -203,6 +203,65 @@ TEST_F(PostgresFaults, AnAppendByAnotherInTheSameTermIsNotTakenForOnesOwn) {
   EXPECT_EQ(events(), 1u);
 }
 
+// A database that was restored from a copy, or a replica that took over and lacks what was written last.
+class ADatabaseThatFellBack : public PostgresFaults {
+ protected:
+  void SetUp() override {
+    PostgresFaults::SetUp();
+    if (IsSkipped()) return;
+    db_ = leader_connection(*url_);
+    store_.emplace(PostgresStore::open(db_, "small"));
+    lead_ = PostgresLead::take(db_, store_->id(), "");
+    store_->write_under(*lead_);
+    ASSERT_TRUE(store_->append(0, std::vector<Event>{measured(0, 1), measured(0, 2)}, 1.75e9, Durability::process));
+  }
+
+  void forget_the_last_event() const {
+    connect()->execute("DELETE FROM bapi.event WHERE seq = 2; UPDATE bapi.study SET last_seq = 1");
+  }
+
+  std::shared_ptr<PostgresConnection> db_;
+  std::optional<PostgresStore> store_;
+  std::unique_ptr<PostgresLead> lead_;
+};
+
+TEST_F(ADatabaseThatFellBack, IsNoticedByASignOfLife) {
+  EXPECT_NO_THROW(lead_->sign_of_life());
+  forget_the_last_event();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // signs of life have a pause
+  EXPECT_THROW(lead_->sign_of_life(), LogWentBack);
+}
+
+TEST_F(ADatabaseThatFellBack, IsNoticedByAWrite) {
+  forget_the_last_event();
+  EXPECT_THROW(store_->append(2, std::vector<Event>{measured(0, 3)}, 1.75e9, Durability::process), LogWentBack);
+  EXPECT_EQ(events(), 1u);
+}
+
+TEST_F(ADatabaseThatFellBack, IsNoticedByWhoHasOnlyReadIt) {
+  lead_.reset();
+  PostgresStore store = PostgresStore::open(db_, "small");
+  const auto lead = PostgresLead::take(db_, store.id(), "");
+  store.write_under(*lead);
+  ASSERT_EQ(store.events(0).size(), 2u);
+  forget_the_last_event();
+  EXPECT_THROW(lead->sign_of_life(), LogWentBack);
+}
+
+TEST_F(ADatabaseThatFellBack, IsNotTakenForALeaderWhoIsNewer) {
+  connect()->execute("UPDATE bapi.study SET term = 0");
+  EXPECT_THROW(lead_->check_held(), LogWentBack);
+  EXPECT_THROW(lead_->orders(), LogWentBack);
+}
+
+TEST_F(ADatabaseThatFellBack, GivesNoTermTwice) {
+  const std::int64_t before = lead_->term();
+  lead_.reset();
+  connect()->execute("UPDATE bapi.study SET term = 0");
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  EXPECT_GT(PostgresLead::take(db_, store_->id(), "")->term(), before);
+}
+
 TEST_F(PostgresFaults, ALeaderIsAloneAndNamed) {
   const std::int64_t study = PostgresStore::open(connect(), "small").id();
   const auto db = connect();

@@ -83,6 +83,7 @@ report_timeout: 10m
 max_failures: 3
 retries: 2
 lockstep: no
+lease: 3m
 cwd: ../code/
 hooks: {best: [mail, -s, better, me], study_end: [./done.sh]}
 env: {OMP_NUM_THREADS: 1, MODE: fast, EMPTY: }
@@ -115,6 +116,7 @@ parameters:
   expected.max_failures = 3;
   expected.retries = 2;
   expected.lockstep = false;
+  expected.lease = 180.0;
   expected.cwd = "/home/me/code";
   expected.tries = {{{"lr", 0.1}, {"units", 64_i}}, {{"optimizer", "sgd"s}, {"momentum", 0.5}}};
   expected.hooks = {.best = {"mail", "-s", "better", "me"}, .study_end = {"./done.sh"}};
@@ -382,7 +384,7 @@ TEST(SpecFile, MistakesInTheFields) {
        "study.yaml:6:1: unknown key 'colour', expected one of name, command, metric, budget, deadline, epochs, "
        "repeat, workers, gpus, seed, policy, try, from, parameters, checkpoint, checkpoints, grace, report_timeout, "
        "max_failures, "
-       "env, retries, cwd, hooks, lockstep"},
+       "env, retries, cwd, hooks, lockstep, lease"},
       {{.more = "method: bayes"},
        "study.yaml:6:1: key 'method' is not one of bapi's; write 'policy', for example policy: hyperband (`bapi "
        "policies` lists them)"},
@@ -477,6 +479,11 @@ TEST(SpecFile, MistakesInTheFields) {
       {{.more = "checkpoint: ~"}, "study.yaml:6:1: checkpoint: found nothing, expected kept or none"},
       {{.more = "checkpoints: {keep: best 0}"},
        "study.yaml:6:21: checkpoints.keep: found 'best 0', expected all, or best 3 for the three best trials"},
+      {{.more = "lease: 1s"}, "study.yaml:6:1: lease: 1 s, expected 5 s to 3600 s"},
+      {{.more = "lease: 30s\ngrace: 11s"},
+       "study.yaml:6:1: lease: 30 s, but grace is 11 s, within which programs have to end before their worker's lease "
+       "does; "
+       "expected at least 3 times as much"},
       {{.more = "grace: -1"},
        "study.yaml:6:8: grace: found '-1', expected a duration such as 90s, 30m, 2h, 1h30m or seconds"},
       {{.more = "report_timeout: 0"}, "study.yaml:6:1: report_timeout: 0 seconds, must be positive"},

@@ -6,6 +6,7 @@ import pwd
 import shutil
 import sqlite3
 import subprocess
+import time
 
 OLD_STUDY = pathlib.Path(__file__).parents[1] / "data" / "study-schema-1.db"
 SERVERS = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb"))
@@ -48,6 +49,16 @@ class PrivateDatabase:
         self.user = user
         self.started = self.bapi("database", "start", self.directory)
         self.url = self.started.stdout.strip()
+
+    def start_again(self):
+        """Also after it was killed, as soon as what is left of it has ended; nothing if it runs."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            done = self.bapi("database", "start", self.directory)
+            if done.returncode == 0:
+                return
+            assert time.monotonic() < deadline, done.stderr
+            time.sleep(0.2)
 
     def stop(self):
         return self.bapi("database", "stop", self.directory)

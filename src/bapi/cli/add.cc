@@ -6,6 +6,7 @@
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
+#include "bapi/store/database_url.h"
 #include "bapi/studies/study_add.h"
 #include "bapi/studies/study_view.h"
 #include "bapi/study/scalar.h"
@@ -18,7 +19,7 @@ int add(const std::vector<std::string>& words) {
   std::string study;
   NamedValues given;
   for (const std::string& word : words) {
-    const std::size_t equals = word.find('=');
+    const std::size_t equals = DatabaseUrl::is_one(word) ? std::string::npos : word.find('=');
     if (equals == std::string::npos) {
       require(study.empty() && given.empty(), fmt::format("{}: expected NAME=VALUE, for example lr=0.1", word));
       study = word;

@@ -21,7 +21,8 @@ struct WorkerArguments {
   std::optional<int> slots;
   std::string dir;
   std::string scratch;
-  std::string checkpoints = "shared";
+  std::optional<std::string> checkpoints;
+  Transfer transfer;
   std::string file;
   std::string patience = "10m";
   bool no_lead = false;
@@ -29,13 +30,16 @@ struct WorkerArguments {
 };
 
 WorkOptions::Checkpoints checkpoints_of(const WorkerArguments& arguments) {
-  if (arguments.checkpoints == "local") {
-    require(arguments.dir.empty(), "give --dir or --checkpoints local, not both");
-    return WorkOptions::Checkpoints::local;
-  }
-  require(arguments.checkpoints == "shared",
-          fmt::format("--checkpoints {}: expected shared or local", arguments.checkpoints));
-  return WorkOptions::Checkpoints::shared;
+  const std::string where = arguments.checkpoints.value_or("shared");
+  require(where == "shared" || where == "local", fmt::format("--checkpoints {}: expected shared or local", where));
+  const bool carried = arguments.transfer.given();
+  require(!carried || (!arguments.transfer.fetch.empty() && !arguments.transfer.push.empty()),
+          "give --fetch and --push together: what one worker pushes, another one fetches");
+  require(!carried || (arguments.dir.empty() && !arguments.checkpoints),
+          "give --fetch and --push, --dir, or --checkpoints: checkpoints are in one place");
+  require(where != "local" || arguments.dir.empty(), "give --dir or --checkpoints local, not both");
+  if (carried) return WorkOptions::Checkpoints::carried;
+  return where == "local" ? WorkOptions::Checkpoints::local : WorkOptions::Checkpoints::shared;
 }
 
 int worker(const WorkerArguments& arguments) {
@@ -45,6 +49,7 @@ int worker(const WorkerArguments& arguments) {
   WorkOptions options{.slots = arguments.slots,
                       .checkpoints = checkpoints_of(arguments),
                       .dir = arguments.dir,
+                      .transfer = arguments.transfer,
                       .scratch = arguments.scratch,
                       .leave = leave.flag(),
                       .patience = parse_duration(arguments.patience, "--patience"),
@@ -69,7 +74,9 @@ Command worker_command() {
       .examples =
           "Examples:\n"
           "  bapi worker postgresql://ann@db/tuning#mlp --slots 4 --dir /shared/mlp\n"
-          "  bapi worker mlp --checkpoints local      with $BAPI_STORAGE\n\n"
+          "  bapi worker mlp --checkpoints local      with $BAPI_STORAGE\n"
+          "  bapi worker mlp --fetch 'rclone copy store:mlp/${trial} ${checkpoint}' \\\n"
+          "    --push 'rclone copy ${checkpoint} store:mlp/${trial}'\n\n"
           "Trains what the leader of the study orders, until the study has finished. On SIGTERM, SIGUSR1 or Ctrl-C it\n"
           "leaves: its programs get their grace period to save, and their trials continue elsewhere. If the study has\n"
           "no leader for 15 s, it starts bapi lead.\n"
@@ -87,6 +94,15 @@ Command worker_command() {
                          parsed->checkpoints,
                          "Where checkpoints are: shared (see --dir) or local; a trial that another worker continues "
                          "then starts again at epoch 1");
+        arguments.option("--fetch",
+                         parsed->transfer.fetch,
+                         "Shell command that gets the checkpoint directory of a trial, ${checkpoint}, before a program "
+                         "continues it");
+        arguments.option(
+            "--push",
+            parsed->transfer.push,
+            "Shell command that puts it where other workers fetch it, after a program has ended and within "
+            "its grace period");
         arguments.option("--scratch",
                          parsed->scratch,
                          "Directory for logs and reports of this worker; default: workers/HOST-PID in --dir");

@@ -392,24 +392,31 @@ std::map<WorkerId, int> ClusterEvaluator::free_slots() const {
   return free;
 }
 
-// The one that had it last, if it can; else the one with most free slots. Not on a host where it failed, if there is
-// another.
+// The one that had it last, if it can; else the one with most free slots. Not on a host where it failed while there is
+// another: it waits for a slot there.
 const WorkerRecord* ClusterEvaluator::worker_for(TrialId trial, const std::map<WorkerId, int>& free) const {
-  const auto avoided = avoid_.find(trial);
   const auto last = trained_by_.find(trial);
+  const std::string avoided = host_to_avoid(trial);
   const WorkerRecord* best = nullptr;
-  std::tuple<bool, bool, int> best_rank;
+  std::pair<bool, int> best_rank;
   for (const auto& [id, slots] : free) {
-    if (slots <= 0) continue;
     const WorkerRecord* worker = find(id);
-    const std::tuple rank(avoided == avoid_.end() || worker->card.host != avoided->second,
-                          last != trained_by_.end() && last->second == id,
-                          slots);
+    if (slots <= 0 || worker->card.host == avoided) continue;
+    const std::pair rank(last != trained_by_.end() && last->second == id, slots);
     if (best && rank <= best_rank) continue;
     best = worker;
     best_rank = rank;
   }
   return best;
+}
+
+std::string ClusterEvaluator::host_to_avoid(TrialId trial) const {
+  const auto avoided = avoid_.find(trial);
+  if (avoided == avoid_.end()) return "";
+  const bool is_elsewhere = std::ranges::any_of(board_.workers, [&](const WorkerRecord& worker) {
+    return takes_orders(worker) && worker.card.host != avoided->second;
+  });
+  return is_elsewhere ? avoided->second : "";
 }
 
 std::vector<ClusterEvaluator::Placing> ClusterEvaluator::places() const {
@@ -418,7 +425,8 @@ std::vector<ClusterEvaluator::Placing> ClusterEvaluator::places() const {
   for (const Segment& waiting : queue_) {
     if (orders_.contains(waiting.trial)) continue;  // its last process is being ended
     const WorkerRecord* worker = worker_for(waiting.trial, free);
-    if (!worker) break;
+    if (!worker && !avoid_.contains(waiting.trial)) break;
+    if (!worker) continue;
     --free[worker->id];
     placings.push_back({.trial = waiting.trial, .worker = worker->id});
   }

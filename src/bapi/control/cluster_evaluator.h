@@ -94,6 +94,7 @@ class ClusterEvaluator : public Evaluator {
   void put_renewed(const Segment& waiting, WorkerId worker);
   std::vector<Placing> places() const;
   const WorkerRecord* worker_for(TrialId trial, const std::map<WorkerId, int>& free) const;
+  std::string host_to_avoid(TrialId trial) const;  // empty: none
   bool takes_orders(const WorkerRecord& worker) const;
   std::map<WorkerId, int> free_slots() const;
   std::vector<Stake> stakes(std::span<const Placing> placings) const;

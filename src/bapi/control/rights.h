@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "bapi/study/spec.h"
+
 // How long the processes of many workers may run without another word of the leader, so that a budget in seconds holds
 // whatever happens to the network. Pure functions; instants are those of the dispatch's clock (study/work.h).
 //
@@ -29,9 +31,6 @@ double latest_stop(std::span<const Stake> stakes, double seconds_left);
 // For how long a delivery is to renew a lease: `wanted` seconds, less near the end of the budget, so that little is
 // tied up in rights that nobody uses.
 double lease_for(double wanted, double seconds_left, double seconds_accrued, int processes);
-
-inline constexpr double kShortestLease = 5.0;    // seconds
-inline constexpr double kLongestLease = 3600.0;  // seconds
 
 // A worker ends its programs so many seconds, and their grace period, before its right is over.
 inline constexpr double kRightMargin = 1.0;

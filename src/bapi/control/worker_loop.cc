@@ -130,6 +130,8 @@ class WorkerLoop::Life {
     }
   }
 
+  // Orders go when it was said that their processes have ended. One that is gone before that was forgotten by a
+  // database that fell back to an older copy: another worker may be given the trial, so this one begins anew.
   void take(const Instructions& instructions) {
     if (instructions.phase == StudyPhase::finished && !going_) go(End::finished);
     if (!spec_version_) spec_version_ = instructions.spec_version;
@@ -139,11 +141,19 @@ class WorkerLoop::Life {
       options_.leader_missing();
     }
     for (const WorkOrder& order : instructions.orders) take(order);
-    std::erase_if(held_, [&](const auto& held) {
-      const bool ordered =
-          std::ranges::any_of(instructions.orders, [&](const WorkOrder& order) { return order.trial == held.first; });
-      return !ordered && held.second.ended_said;
-    });
+    const auto ordered = [&](TrialId trial) {
+      return std::ranges::any_of(instructions.orders, [&](const WorkOrder& order) { return order.trial == trial; });
+    };
+    std::erase_if(held_, [&](const auto& held) { return !ordered(held.first) && held.second.ended_said; });
+    const bool forgotten = std::ranges::any_of(
+        held_, [&](const auto& held) { return !ordered(held.first) && !says_that_it_ended(held.first); });
+    if (forgotten && !going_) go(End::over);
+  }
+
+  // Of a delivery that may have arrived.
+  bool says_that_it_ended(TrialId trial) const {
+    return pending_ && std::ranges::any_of(pending_->standings,
+                                           [&](const TrialStanding& standing) { return standing.trial == trial; });
   }
 
   void take(const WorkOrder& order) {

@@ -223,6 +223,11 @@ void prepare_private_database(const fs::path& place, const PrivateDatabaseOption
   }
   const FileDescriptor settings = open_file(data_of(directory) / "postgresql.conf", O_WRONLY | O_APPEND);
   write_all(settings, configured, data_of(directory) / "postgresql.conf");
+  if (options.listen != PrivateDatabaseOptions{}.listen) {
+    // initdb lets in who comes from this machine.
+    const fs::path access = data_of(directory) / "pg_hba.conf";
+    write_all(open_file(access, O_WRONLY | O_APPEND), "\nhost all all all scram-sha-256\n", access);
+  }
   fs::remove(directory / "password", ignored);
   write_secret(directory / "password", fmt::format("*:{}:*:{}:{}\n", port, kUser, password));
   replace_file(directory / "url",

@@ -12,6 +12,13 @@ class LeadershipLost : public StoreError {
   using StoreError::StoreError;
 };
 
+// The log is shorter than what this process has read or written of it: the database fell back to a copy that lacks the
+// end. What was acknowledged since is gone; whoever leads reads the log anew.
+class LogWentBack : public StoreError {
+ public:
+  using StoreError::StoreError;
+};
+
 // Who leads a study.
 struct Leader {
   int pid = 0;

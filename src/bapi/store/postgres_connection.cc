@@ -23,6 +23,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 namespace bapi {
 namespace {
@@ -249,7 +250,8 @@ std::optional<std::string> SqlRows::optional_text(int row, int column) const {
 namespace {
 
 // For tests of what a death leaves: $BAPI_TEST_DEATH, "17" or "17+", kills this process before it sends the statement
-// of this number, or when it has sent it and has no answer yet.
+// of this number, or when it has sent it and has no answer yet; with $BAPI_TEST_DEATH_OF, a file that begins with the
+// number of a process, as postmaster.pid does, that process.
 class ArrangedDeath {
  public:
   static ArrangedDeath& of_this_process() {
@@ -270,7 +272,12 @@ class ArrangedDeath {
     at_ = std::atol(text);
     sent_ = std::strchr(text, '+') != nullptr;
   }
-  static void die() { ::kill(::getpid(), SIGKILL); }
+  static void die() {
+    const char* of = std::getenv("BAPI_TEST_DEATH_OF");
+    int victim = ::getpid();
+    if (of != nullptr && !(std::ifstream(of) >> victim)) return;
+    ::kill(victim, SIGKILL);
+  }
 
   std::atomic<long> count_ = 0;
   long at_ = 0;  // 0: never

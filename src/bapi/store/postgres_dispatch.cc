@@ -147,12 +147,14 @@ std::unique_ptr<PostgresLead> PostgresLead::take(std::shared_ptr<PostgresConnect
       holder->pid));
 }
 
-// Lock and term in one statement: a connection that is lost in between leaves neither. Workers of another version join
-// anew, as they do when the specification was changed, and are refused then.
+// Lock and term in one statement: a connection that is lost in between leaves neither. A term is a number of
+// milliseconds, so that no term is given twice, not even by a database that fell back and has forgotten the last one.
+// Workers of another version join anew, as they do when the specification was changed, and are refused then.
 bool PostgresLead::try_to_take(const std::string& version) {
   const double sent = local_.calendar();
   const SqlRows rows =
-      db_->run(fmt::format("UPDATE bapi.study SET term = term + 1, leader = $2, version = coalesce(nullif($3, ''), "
+      db_->run(fmt::format("UPDATE bapi.study SET term = greatest(term + 1, (extract(epoch FROM clock_timestamp()) * "
+                           "1000)::bigint), leader = $2, version = coalesce(nullif($3, ''), "
                            "version), spec_version = spec_version + (version <> '' AND $3 <> '' AND version <> "
                            "$3)::int, leader_seen = clock_timestamp() "
                            "WHERE id = $1 AND pg_try_advisory_lock({}, $1::int) RETURNING term, clock_timestamp()",
@@ -187,11 +189,26 @@ PostgresLead::~PostgresLead() {
 }
 
 void PostgresLead::refuse_lost() const {
+  const SqlRows rows = db_->run_again("SELECT 1 FROM bapi.study WHERE id = $1 AND term > $2", {study_, term_});
+  if (rows.empty()) refuse_older_log();
   throw LeadershipLost(fmt::format(
       "{}: another process leads this study by now, because this one was not heard of for {:.0f} s. Nothing "
       "more is written; what was trained is in the other's hands",
       db_->url().shown(),
       kLeaderSilence));
+}
+
+void PostgresLead::refuse_older_log() const {
+  throw LogWentBack(
+      fmt::format("{}: the database has forgotten the end of the log, as one does that was restored from a copy or "
+                  "took the place of "
+                  "another. What was trained since is trained again",
+                  db_->url().shown()));
+}
+
+void PostgresLead::check_log() const {
+  const SqlRows rows = db_->run_again("SELECT 1 FROM bapi.study WHERE id = $1 AND last_seq >= $2", {study_, seen_});
+  if (rows.empty()) refuse_older_log();
 }
 
 void PostgresLead::check_held() const {
@@ -220,9 +237,11 @@ void PostgresLead::sign_of_life() {
   if (monotonic() - last_sign_ < 1.0) return;
   const double sent = local_.calendar();
   const SqlRows rows = db_->run_again(
-      "UPDATE bapi.study SET leader_seen = clock_timestamp() WHERE id = $1 AND term = $2 RETURNING clock_timestamp()",
+      "UPDATE bapi.study SET leader_seen = clock_timestamp() WHERE id = $1 AND term = $2 RETURNING clock_timestamp(), "
+      "last_seq",
       {study_, term_});
   if (rows.empty()) refuse_lost();
+  if (rows.integer(0, 1) < seen_) refuse_older_log();
   if (clock_.wants_sample()) clock_.sample(rows.instant(0, 0), sent, local_.calendar());
   keep_lock();
   last_sign_ = monotonic();

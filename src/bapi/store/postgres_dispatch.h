@@ -47,6 +47,10 @@ class PostgresLead : public Leadership, public LeaderDispatch {
   PostgresConnection& connection() const { return *db_; }
   const DatabaseClock& clock() const { return clock_; }  // the server's, sampled with signs of life
 
+  // How many events the log has held, as was read or acknowledged. A sign of life throws LogWentBack if it holds fewer.
+  void has_seen(EventSeq last) { seen_ = last; }
+  void check_log() const;  // throws the same
+
   // What the next append has to take along, and that it did.
   const Settlement& pending() const { return pending_; }
   void settled() { pending_ = {}; }
@@ -57,10 +61,12 @@ class PostgresLead : public Leadership, public LeaderDispatch {
   void keep_lock();
   SqlRows guarded(const std::string& sql, std::vector<SqlValue> parameters = {}) const;
   [[noreturn]] void refuse_lost() const;
+  [[noreturn]] void refuse_older_log() const;
 
   std::shared_ptr<PostgresConnection> db_;
   std::int64_t study_;
   std::int64_t term_ = 0;
+  EventSeq seen_ = 0;
   int locked_ = 0;     // the connection that holds the lock
   int listening_ = 0;  // the connection that listens
   double last_sign_ = -1e18;

@@ -137,6 +137,7 @@ EventLog PostgresStore::read(EventSeq after, EventSeq most) const {
       }
       seen = seq;
     }
+    if (lead_) lead_->has_seen(seen);
     if (rows.size() < kRowsAtATime || std::ssize(log.events) >= most) return log;
   }
 }
@@ -186,8 +187,14 @@ bool PostgresStore::write_once(EventSeq last, std::span<const Event> events, dou
   const SqlRows rows = db_->run(sql + " SELECT count(*) FROM mine", parameters);
   const bool arrived = rows.integer(0, 0) == 1 || (unsure_ && has_arrived(last, events));
   unsure_ = false;
-  if (arrived && settles) lead_->settled();
-  if (!arrived && lead_) lead_->check_held();
+  if (!lead_) return arrived;
+  if (arrived) {
+    lead_->has_seen(last + std::ssize(events));
+    if (settles) lead_->settled();
+  } else {
+    lead_->check_held();
+    lead_->check_log();
+  }
   return arrived;
 }
 
@@ -240,6 +247,7 @@ void PostgresStore::start_over(const StudySpec& spec) {
       "deliveries AS (DELETE FROM bapi.delivery d USING mine WHERE d.study = mine.id) SELECT id FROM mine",
       {id_, term_, std::string_view(text)}));
   spec_ = spec;
+  if (lead_) lead_->has_seen(0);
 }
 
 void PostgresStore::set_files(const std::filesystem::path& directory) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <limits>
+#include <thread>
 
 #include "bapi/base/clock.h"
 #include "bapi/base/error.h"
@@ -240,11 +242,12 @@ StudySummary drive_cluster(OpenedStudy study, Policy& policy, const RunOptions& 
                                    }});
   Session session(log, policy, clock, past_of(std::move(study.history), study.events));
   session.serve(study.place.wishes());
-  ClusterEvaluator evaluator(session,
-                             *study.held.leadership,
-                             *study.held.dispatch,
-                             clock,
-                             {.patience = options.cluster.patience, .remark = options.remark});
+  ClusterEvaluator evaluator(
+      session,
+      *study.held.leadership,
+      *study.held.dispatch,
+      clock,
+      {.lease = spec.effective_lease(), .patience = options.cluster.patience, .remark = options.remark});
   if (!session.history().finished()) evaluator.announce(StudyPhase::open);  // before workers look
   OwnWorker worker(options, study);
   Followers followers(study, spec, session, evaluator, clock, options);
@@ -268,8 +271,33 @@ StudySummary drive_cluster(OpenedStudy study, Policy& policy, const RunOptions& 
   return summary_of(summary, session, study);
 }
 
+// As lead_study opens it; a database that cannot be reached for now is tried again.
+OpenedStudy read_again(const DatabaseStudy& study, const RunOptions& options) {
+  const SystemClock clock;
+  for (const double began = clock.now();;) {
+    try {
+      return take_over_study(study, options.version);
+    } catch (const Shortage&) {
+      if (clock.now() - began > options.cluster.patience || is_interrupted(options)) throw;
+      std::this_thread::sleep_for(std::chrono::duration<double>(kAttendEvery));
+    }
+  }
+}
+
+// From the log as it is by then, should the database fall back to an older one.
+StudySummary drive_cluster_on(OpenedStudy study, Policy& policy, const RunOptions& options) {
+  const DatabaseStudy place = study.place.database();
+  for (std::optional<OpenedStudy> next(std::move(study));; next.emplace(read_again(place, options))) {
+    try {
+      return drive_cluster(std::move(*next), policy, options);
+    } catch (const LogWentBack& error) {
+      if (options.remark) options.remark(error.what());
+    }
+  }
+}
+
 StudySummary drive(OpenedStudy study, Policy& policy, const RunOptions& options) {
-  return study.place.in_database() ? drive_cluster(std::move(study), policy, options)
+  return study.place.in_database() ? drive_cluster_on(std::move(study), policy, options)
                                    : drive_here(std::move(study), policy, options);
 }
 

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <limits>
+#include <thread>
 
 #include "bapi/base/error.h"
+#include "bapi/base/file.h"
 #include "bapi/base/host.h"
 #include "bapi/base/wall_clock.h"
 #include "bapi/process/companion.h"
@@ -21,7 +24,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kBetweenLeaders = 5.0;  // seconds, so that one that cannot lead is not begun again at once
+constexpr double kBetweenAttempts = 1.0;  // seconds
+constexpr double kTellEvery = 60.0;       // seconds
+constexpr double kBetweenLeaders = 5.0;   // seconds, so that one that cannot lead is not begun again at once
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -71,8 +76,31 @@ class WorkSite::StandInLeader {
   double next_ = -std::numeric_limits<double>::infinity();
 };
 
+// What is read of the study before the worker joins it; a database that cannot be reached for now is tried again.
+template <typename Read>
+auto WorkSite::patiently(const Read& read) const {
+  const SystemClock clock;
+  const double began = clock.now();
+  double told_at = -std::numeric_limits<double>::infinity();
+  while (true) {
+    try {
+      return read();
+    } catch (const Shortage& shortage) {
+      const double now = clock.now();
+      if (now - began > options_.patience || (options_.leave && options_.leave->load())) throw;
+      if (now - told_at > kTellEvery) tell(fmt::format("{}; trying again", shortage.what()));
+      if (now - told_at > kTellEvery) told_at = now;
+    }
+    std::this_thread::sleep_for(std::chrono::duration<double>(kBetweenAttempts));
+  }
+}
+
 WorkSite::WorkSite(const DatabaseStudy& study, const WorkOptions& options)
-    : options_(options), place_(study), study_(study), first_(study_.spec()), dir_(place_files()) {
+    : options_(options),
+      place_(study),
+      study_(patiently([&] { return StudyForWork(study); })),
+      first_(patiently([&] { return study_.spec(); })),
+      dir_(place_files()) {
   const StudySpec counted = with_workers_for_gpus(first_, Machine::this_one());
   slots_ = options.slots.value_or(first_.gpus.set_workers ? counted.workers : 1);
   require(slots_ >= 1, fmt::format("--slots is {}; expected 1 or more", slots_));
@@ -87,19 +115,21 @@ void WorkSite::tell(const std::string& line) const {
 
 StudyDir WorkSite::place_files() {
   const std::string me = fmt::format("{}-{}", host_name(), ::getpid());
-  if (options_.checkpoints == WorkOptions::Checkpoints::local) {
+  if (options_.checkpoints != WorkOptions::Checkpoints::shared) {
     scratch_ = options_.scratch.empty() ? fs::path(fmt::format("{}-{}.worker", place_.name, me)) : options_.scratch;
     StudyDir own(scratch_);
     own.create();
     return own;
   }
-  const fs::path shared = options_.dir.empty() ? study_.files() : options_.dir;
+  const fs::path shared = options_.dir.empty() ? patiently([&] { return study_.files(); }) : options_.dir;
   if (!options_.dir.empty()) StudyDir(shared).create();
   std::error_code ignored;
-  require(!shared.empty() && fs::is_directory(shared, ignored),
-          fmt::format("found no directory for checkpoints that this machine shares with the other workers{}. Give "
-                      "one with --dir, or keep checkpoints on this machine with --checkpoints local",
-                      shared.empty() ? "" : fmt::format(" (the study has {})", shared.string())));
+  require(
+      !shared.empty() && fs::is_directory(shared, ignored),
+      fmt::format("found no directory for checkpoints that this machine shares with the other workers{}. Give "
+                  "one with --dir, or keep checkpoints on this machine with --checkpoints local, or carry them with "
+                  "--fetch and --push",
+                  shared.empty() ? "" : fmt::format(" (the study has {})", shared.string())));
   end_what_is_abandoned(shared / "workers");
   scratch_ = options_.scratch.empty() ? shared / "workers" / me : options_.scratch;
   const StudyDir own(scratch_);
@@ -123,6 +153,9 @@ StudySpec WorkSite::spec() const { return trained_here(study_.spec()); }
 // Programs get the grace period that the worker has promised when it began, or less.
 StudySpec WorkSite::trained_here(StudySpec spec) const {
   if (!options_.command.empty()) spec.command = options_.command;
+  if (options_.transfer.given() && !spec.command.empty()) {
+    spec.command = with_transfer(spec.command, options_.transfer);
+  }
   spec.workers = slots_;
   spec.grace = std::min(spec.grace, first_.effective_grace());
   std::error_code ignored;
@@ -131,6 +164,7 @@ StudySpec WorkSite::trained_here(StudySpec spec) const {
 }
 
 Epoch WorkSite::continues_after(TrialId trial, Epoch done) const {
+  if (options_.checkpoints == WorkOptions::Checkpoints::carried) return done;
   std::error_code ignored;
   const bool is_lost =
       options_.checkpoints == WorkOptions::Checkpoints::local && !fs::exists(dir_.trial(trial).models(), ignored);
@@ -165,12 +199,19 @@ WorkerEnd WorkSite::train(const WorkerLoop::MakeEvaluator& make_evaluator, const
 
 WorkerEnd work_on_study(const DatabaseStudy& study, const WorkOptions& options) {
   const SystemClock clock;
-  WorkSite site(study, options);
+  std::unique_ptr<WorkSite> opened;
+  try {
+    opened = std::make_unique<WorkSite>(study, options);
+  } catch (const Shortage&) {
+    if (options.leave && options.leave->load()) return WorkerEnd::left;  // before it could join
+    throw;
+  }
+  const WorkSite& site = *opened;
   require(!site.spec().command.empty(),
           fmt::format("{} has no training command: it was created by a Python or C++ program, which has to train it "
                       "(bapi.work)",
                       study.shown()));
-  return site.train([&] {
+  return opened->train([&] {
     const StudySpec spec = site.spec();
     return std::make_unique<ProcessEvaluator>(
         spec,

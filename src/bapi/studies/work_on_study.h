@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bapi/control/worker_loop.h"
+#include "bapi/process/transfer.h"
 #include "bapi/store/database_url.h"
 #include "bapi/studies/study_opening.h"
 #include "bapi/studies/study_place.h"
@@ -19,11 +20,13 @@ struct WorkOptions {
 
   // Where checkpoints are. Others continue what this worker began only if they find them.
   enum class Checkpoints {
-    shared,  // in a directory that all workers see
-    local,   // with this worker: another one that continues a trial trains it again from its first epoch
+    shared,   // in a directory that all workers see
+    local,    // with this worker: another one that continues a trial trains it again from its first epoch
+    carried,  // with this worker, fetched from elsewhere before a program begins and pushed there after it has ended
   };
   Checkpoints checkpoints = Checkpoints::shared;
   std::filesystem::path dir = {};  // the shared directory; empty: that of the study
+  Transfer transfer = {};          // of checkpoints that are carried
 
   // For logs and reports of this worker's programs, and for local checkpoints; empty: `workers/HOST-PID` in the shared
   // directory, or NAME-HOST-PID.worker in the current one.
@@ -63,6 +66,8 @@ class WorkSite {
  private:
   class StandInLeader;
 
+  template <typename Read>
+  auto patiently(const Read& read) const;
   StudySpec trained_here(StudySpec spec) const;
   StudyDir place_files();
   void end_what_is_abandoned(const std::filesystem::path& workers) const;

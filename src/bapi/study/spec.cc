@@ -191,6 +191,18 @@ void validate_lockstep_of_one(const StudySpec& spec) {
                       spec.workers));
 }
 
+void validate_lease(const StudySpec& spec) {
+  if (!spec.lease || !std::isfinite(*spec.lease)) return;
+  require(*spec.lease >= kShortestLease && *spec.lease <= kLongestLease,
+          fmt::format("lease: {} s, expected {} s to {} s", *spec.lease, kShortestLease, kLongestLease));
+  require(*spec.lease >= kGracesPerLease * spec.grace,
+          fmt::format("lease: {} s, but grace is {} s, within which programs have to end before their worker's lease "
+                      "does; expected at least {} times as much",
+                      *spec.lease,
+                      spec.grace,
+                      kGracesPerLease));
+}
+
 // Whether every number is in the range that its line in spec_fields.h allows.
 class RangeCheck {
  public:
@@ -253,6 +265,7 @@ void validate_rules(const StudySpec& spec, const StudyKeys& unread) {
   all.of({"gpus", "workers"}, [&] { validate_places_on_gpus(spec); });
   all.of({"lockstep", "budget"}, [&] { validate_lockstep_in_time(spec); });
   all.of({"lockstep", "workers"}, [&] { validate_lockstep_of_one(spec); });
+  all.of({"lease", "grace"}, [&] { validate_lease(spec); });
   all.of({"metric", "epochs"}, [&] { validate_smoothing(spec); });
   all.of({"metric"}, [&] { validate_bounds(spec.metric.bounds); });
   all.of({"repeat"}, [&] { validate_repeat(spec.repeat); });

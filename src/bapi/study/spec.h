@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -128,6 +129,10 @@ struct Provenance {
 
 using StudyKeys = std::set<std::string, std::less<>>;  // keys of a study file
 
+inline constexpr double kShortestLease = 5.0;    // seconds
+inline constexpr double kLongestLease = 3600.0;  // seconds
+inline constexpr double kGracesPerLease = 3.0;   // at least
+
 // Everything that defines a study. Written when the study is created, and changed only as studies/spec_change.h allows.
 struct StudySpec {
   std::string name = {};
@@ -163,6 +168,7 @@ struct StudySpec {
   // Whether what a program reports past the end of its segment waits until it is decided how the trial goes on. Not
   // set: see in_lockstep.
   std::optional<bool> lockstep = {};
+  std::optional<double> lease = {};  // seconds; see effective_lease
 
   bool operator==(const StudySpec&) const = default;
 
@@ -170,6 +176,10 @@ struct StudySpec {
   // fiftieth of each worker's share of `budget.limit`, the total that the study began with. A total that was raised
   // later does not make it longer.
   double effective_grace() const;
+
+  // For how many seconds a worker of a study in a database counts as alive that was not heard of; while it trains, it
+  // needs the grace period and more of that to end its programs in time.
+  double effective_lease() const { return lease.value_or(std::max(60.0, kGracesPerLease * effective_grace())); }
 
   // The epoch after which a process begins that continues a trial of `done` epochs.
   Epoch begins_after(Epoch done) const { return checkpoint == Checkpoint::kept ? done : 0; }

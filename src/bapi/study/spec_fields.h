@@ -172,6 +172,7 @@ void fields(Visitor& visit, T& spec) {
   visit(Field("provenance").not_in_file().may_change().added(), spec.provenance);
   visit(Field("earlier").not_in_file().added(), spec.earlier);
   visit(Field("lockstep").may_change().of_programs().added(), spec.lockstep);
+  visit(Field("lease").in_seconds().positive().may_change().added(), spec.lease);
 }
 
 }  // namespace bapi
