@@ -94,7 +94,7 @@ class _Cell(Progress):
 
 
 def progress_of(study: Study, wanted: Optional[bool]) -> Progress:
-    """The display for where we are; None: only where somebody is looking."""
+    """The display for this environment; with None, only on terminals and in notebooks."""
     if wanted is False:
         return Progress(study)
     if _in_notebook():

@@ -23,17 +23,18 @@ void bind_errors(py::module_& module) {
   const auto& store =
       py::register_exception<StoreError>(module, "StoreError", py::make_tuple(error, py::handle(PyExc_OSError)));
   const auto& logic = py::register_exception<LogicError>(module, "LogicError", PyExc_RuntimeError);
-  describe(error, "Something outside of bapi is wrong, and the message says what.");
-  describe(invalid, "An argument, an option or a file is not what was expected.");
-  describe(store, "The study cannot be read or written: gone, locked by another process, disk full.");
-  describe(logic, "A bug in bapi, or calls in an order that cannot be.");
+  describe(error, "Base class of all errors except LogicError.");
+  describe(invalid,
+           "An argument, an option or a file is invalid. The message says what was found and what was expected.");
+  describe(store, "The study cannot be read or written: missing, used by another process, disk full.");
+  describe(logic, "A bug in bapi, or calls in an impossible order.");
 }
 
 }  // namespace bapi::python
 
 PYBIND11_MODULE(_core, module) {
   using namespace bapi::python;
-  module.doc() = "The engine of bapi. Use the package bapi; nothing here is meant to stay as it is.";
+  module.doc() = "The engine of bapi. Use the package bapi; anything here may change.";
   module.attr("version") = BAPI_VERSION;
   module.attr("MOST_UNREPORTED") = bapi::kMostUnreported;
   module.def("die_with_parent", [] { ::prctl(PR_SET_PDEATHSIG, SIGKILL); });

@@ -20,7 +20,7 @@ def test_tries_are_the_first_trials_and_partial_ones_are_completed():
     study = bapi.tune(train, tries=[{"lr": 0.5, "units": 20, "opt": "adam"}, {"units": 21}], **LOOP)
     assert study.trials[0].config == {"lr": 0.5, "units": 20, "opt": "adam"}
     assert study.trials[1].config["units"] == 21
-    assert study.trials[0].why.startswith("asked for by the study file")
+    assert study.trials[0].why.startswith("requested by the study file")
     assert study.explain(1)[0]["reason"]["wish"]["left_open"] == ["lr", "opt"]
 
 
@@ -31,7 +31,7 @@ def test_enqueued_configurations_are_the_next_new_trials():
     study.enqueue(lr=0.25)
     while (segment := study.ask()) is not None:
         train(segment)
-    asked = [trial for trial in study.trials if trial.why.startswith("asked for by Python")]
+    asked = [trial for trial in study.trials if trial.why.startswith("requested by Python")]
     assert [trial.number for trial in asked] in ([1, 2], [2, 3])  # the trial after the first may have been decided before
     assert asked[0].config["units"] == 33 and asked[1].config["lr"] == 0.25
 

@@ -25,7 +25,7 @@ def test_the_best_of_the_earlier_study_is_the_first_trial(old, tmp_path, storage
     study, path = old
     new = bapi.tune(train, warm_start=path, storage=storage and tmp_path / storage, **LOOP)
     assert new.trials[0].config == study.best.config
-    assert new.trials[0].why.startswith("asked for by the warm start: the best of old")
+    assert new.trials[0].why.startswith("requested by the warm start: the best of old")
     assert new.status()["from"][0]["trials"] == len(study.trials)
     assert any("weight of the earlier study" in str(row).lower() for row in new.explain())
 
@@ -36,7 +36,7 @@ def test_several_studies_and_other_metrics(old):
     with pytest.raises(bapi.InvalidInput, match="its metric is value, to maximize; that of this study is accuracy"):
         bapi.tune(train, warm_start=path, metric="accuracy", **LOOP)
     new = bapi.tune(train, warm_start=[source], metric="accuracy", policy="random", **LOOP)
-    assert new.trials[0].why.startswith("asked for by the warm start")
+    assert new.trials[0].why.startswith("requested by the warm start")
 
 
 def test_what_cannot_be_used_is_refused(tmp_path):

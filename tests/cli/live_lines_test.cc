@@ -125,6 +125,10 @@ TEST(LiveLines, DecisionsUseTheSameWordsOnEveryLine) {
   EXPECT_TRUE(contains(at(120), "start, to epoch 3 · short") && contains(at(120), "start, to epoch 5"));
   EXPECT_TRUE(contains(at(80), "start to 3 · short") && contains(at(80), "start to 5 · y"));
   EXPECT_FALSE(contains(at(80), "start, to epoch"));
+  state.recent[0].brief_forms = {"start to 3 · expected", "start to 3 · best"};
+  state.recent[1].brief_forms = {"start to 5 · expected " + std::string(60, 'y'), "start to 5 · best"};
+  EXPECT_TRUE(contains(at(80), "start to 3 · best") && contains(at(80), "start to 5 · best"));
+  EXPECT_FALSE(contains(at(80), "expected"));
 }
 
 TEST(LiveLines, AFailureIsOneLineWithoutItsOutput) {

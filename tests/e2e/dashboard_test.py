@@ -547,7 +547,7 @@ class Live(Dashboard):
         self.assertEqual(outcome({"action": "stop_trial", "trial": trial})["state"], "done")
         self.wait(lambda: self.get(f"studies/mlp/trials/{trial}")["state"] == "stopped")
         last = max(self.get(f"studies/mlp/trials/{trial}")["decisions"], key=lambda decision: decision["seq"])
-        self.assertEqual((last["rule"], last["because"]), ("asked-for-by-user", "Asked for by the user."))
+        self.assertEqual((last["rule"], last["because"]), ("asked-for-by-user", "Requested by the user."))
         self.wait(lambda: len(self.get("studies/mlp")["running"]) == 2)  # the study goes on with another one
         self.assertEqual(outcome({"action": "stop_trial", "trial": trial})["state"], "refused")
         self.assertEqual(outcome({"action": "pause"})["state"], "done")

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sys
@@ -279,7 +280,29 @@ for epoch in range(first, last + 1):
         result = self.bapi("run", self.file(more="max_failures: 3"), "--keep-going", code=1)
         self.assertIn("3 trials in a row", result.stderr)
         self.assertEqual(self.json("status", "s")["trials"]["failed"], 3)
-        self.assertIn("3 trials in a row failed", self.bapi("status", "s").stdout)
+        status = self.bapi("status", "s").stdout
+        self.assertIn("3 trials in a row failed (max_failures: 3)", status)
+        self.assertIn("fix the program, then: bapi resume s.bapi", status)
+
+    def test_a_program_that_always_fails_in_a_later_epoch_stops_the_study(self):
+        self.program("sys.exit(3)")  # in epoch 3, after two reports
+        result = self.bapi("run", self.file(budget='"400 epochs"', more="max_failures: 4"), code=1)
+        self.assertIn("4 trials in a row have failed", result.stderr)
+        self.assertEqual(self.json("status", "s")["trials"]["failed"], 4)
+
+    def test_a_program_that_counts_epochs_from_0_is_told_once(self):
+        self.program()
+        with open(self.path("train.py")) as file:
+            text = file.read()
+        self.write("train.py", text.replace("% (epoch, epoch)", "% (epoch - 1, epoch)"))
+        result = self.bapi("run", self.file(budget='"60 epochs"'), code=1)  # the last epoch of the budget never comes
+        told = re.findall(r"^bapi: trial \d+: epoch 0 was reported with loss 0.1", result.stderr, re.MULTILINE)
+        self.assertEqual(len(told), 1, result.stderr)
+
+    def test_a_program_that_reports_epoch_0_alone_is_told_so(self):
+        self.write("train.py", "print('bapi: {\"epoch\": 0, \"loss\": 0.5}', flush=True)\n")
+        result = self.bapi("run", self.file(), code=1)
+        self.assertIn("before any trial had reported an epoch: epoch 0 was reported with loss 0.5", result.stderr)
 
     def test_a_first_trial_that_diverges_is_a_result(self):
         self.write("train.py", """

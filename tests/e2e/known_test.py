@@ -32,7 +32,7 @@ class Known(EndToEnd):
     def test_explain_says_who_asked(self):
         self.bapi("run", self.study_with("[{lr: 0.5}]"), "--quiet")
         text = self.bapi("explain", "mlp", "0").stdout
-        self.assertIn("asked for by the study file", text.lower())
+        self.assertIn("requested by the study file", text.lower())
         self.assertIn("units was not given: the policy's value", text)
         first = self.json("explain", "mlp", "0")[0]
         self.assertEqual(first["rule"], "enqueued")
@@ -63,7 +63,7 @@ class Known(EndToEnd):
         self.bapi("resume", "mlp", "--quiet", "--budget", "80 epochs")
         self.assertEqual(self.configs()[before], {"lr": 0.125, "units": 17})
         self.assertEqual(self.json("status", "mlp")["enqueued"], 0)
-        self.assertIn("asked for by bapi add", self.bapi("explain", "mlp", str(before)).stdout.lower())
+        self.assertIn("requested by bapi add", self.bapi("explain", "mlp", str(before)).stdout.lower())
 
     def test_add_to_a_study_that_is_running(self):
         process = self.start("run", self.study(delay=0.05, budget='"300 epochs"', policy="random"), "--quiet")

@@ -117,7 +117,7 @@ class Continuing(EndToEnd):
         self.assertEqual(self.check_books()["budget"]["spent"], 70)
         # The study file still says 40, which is less than what was spent.
         result = self.bapi("run", "study.yaml", "--quiet", code=2)
-        self.assertIn("40 epochs is less than the 70 epochs that are spent already", result.stderr)
+        self.assertIn("40 epochs is less than the 70 epochs already spent", result.stderr)
         self.assertEqual(self.check_books()["budget"], {"total": 70, "spent": 70, "remaining": 0, "unit": "epochs"})
 
     def test_a_space_that_is_exhausted_invites_nobody_to_go_on(self):
@@ -131,7 +131,7 @@ policy: random
 parameters: {{x: {{values: [0.1, 0.2, 0.3]}}}}
 """)
         result = self.bapi("run", "study.yaml")
-        self.assertIn("every configuration of the space is trained", result.stdout)
+        self.assertIn("every configuration of the space has been trained", result.stdout)
         self.assertNotIn("--budget", result.stdout)
         self.assertEqual(self.json("status", "small")["budget"]["spent"], 9)
 
@@ -315,6 +315,16 @@ class Doctor(EndToEnd):
         plain = self.TRAIN.replace("report(epoch, 0.1 * epoch)", "time.sleep(1.0); print('bapi: ' + json.dumps("
                                    "{'epoch': epoch, 'accuracy': 0.5}))")  # fmt: skip
         self.assertNotIn("all reports arrived together", self.examined(plain))
+
+    def test_finds_programs_that_leave_out_epochs(self):
+        found = self.examined(self.TRAIN.replace("last + 1)", "last + 1, 2)"), code=1)
+        self.assertIn("epoch 2       NOT REPORTED: the program ended after epoch 1", found)
+        self.assertIn("BAPI_MAX_EPOCH (2 here)", found)
+
+    def test_finds_programs_that_fail_in_their_second_epoch(self):
+        found = self.examined(self.TRAIN.replace("    save", "    if epoch == 2: sys.exit('no memory')\n    save"), code=1)
+        self.assertIn("epoch 2       FAILED: exit code 1", found)
+        self.assertIn("no memory", found)
 
     def test_finds_epoch_zero_with_a_value(self):
         found = self.examined("if start == 0: report(0, 0.05)\n" + self.TRAIN)

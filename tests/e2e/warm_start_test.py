@@ -35,7 +35,7 @@ class WarmStart(EndToEnd):
         said = self.bapi("run", self.new(policy="bapi")).stderr
         trials = len(self.json("trials", "old"))
         self.assertIn(f"warm start from old.bapi: {trials} trials", said)
-        self.assertIn("asked for by the warm start: the best of old", self.bapi("explain", "new", "0").stdout.lower())
+        self.assertIn("requested by the warm start: the best of old", self.bapi("explain", "new", "0").stdout.lower())
         self.assertIn("weight of the earlier study", self.bapi("explain", "new", "-v").stdout.lower())
         self.assertIn(f"old.bapi: {trials} trials", self.bapi("status", "new").stdout)
         source = self.json("status", "new")["from"][0]

@@ -34,13 +34,14 @@ class CheckWords(unittest.TestCase):
 
     def test_a_page_uses_the_words_of_the_glossary(self):
         for text in ["The study goes on.", "It was Mended.", "Nobody runs it.", "a dearer epoch", "Write beside and rename.",
-                     "what is left", "20 full runs", "A paused run waits.", "A run is trained."]:
+                     "what is left", "It is no directory.", "Everybody reads it.", "20 full runs",
+                     "A paused run waits.", "A run is trained."]:
             self.assert_refused("docs/page.md", f"# Title\n\n{text}\n", "docs/page.md:3: ")
         self.assert_refused("README.md", "It goes\non here. It goes on.\n", "README.md:2: 'goes on'; write: continue")
 
     def test_other_words_and_code_in_pages_pass(self):
         self.assert_passes("docs/page.md", "`go on` and\n```\nbeside = 1\n```\nThe run ends. Besides, runs are logged.\n"
-                                           "What is left out is listed. A recommended way; the full running time.\n")
+                                           "What is left out is listed. There is no directory. A recommended way; the full running time.\n")
 
     def test_help_and_messages_use_them_too(self):
         self.assert_refused("src/bapi/cli/a.cc", '\nconst char* text = "Nothing is lost; run "\n    "again and it goes on";\n',

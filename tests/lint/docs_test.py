@@ -21,6 +21,23 @@ class Documentation(unittest.TestCase):
             with self.subTest(page=page.name, file=name):
                 self.assertEqual(text, (ROOT / name).read_text())
 
+    def test_readme_compares_with_the_figures_of_the_benchmarks(self):
+        names = {"bapi": "bapi", "Hyperband": "hyperband", "ASHA": "asha", "BOHB": "bohb",
+                 "Bayesian optimisation (EI)": "ei", "random search": "random"}  # fmt: skip
+        readme, page = ((ROOT / name).read_text() for name in ("README.md", "docs/benchmarks.md"))
+        header, _, *rows = re.search(r"^\| budget, in full trainings.*?\n\n", readme, re.DOTALL | re.MULTILINE)[0].splitlines()
+        columns = [name.strip() for name in header.split("|")[2:-1]]
+        self.assertEqual(columns, list(names))
+        self.assertGreater(len([row for row in rows if row]), 2)
+        for row in filter(None, rows):
+            budget, *shown = (cell.strip(" *") for cell in row.split("|")[1:-1])
+            table = page[page.index(f"**{budget} full trainings, one worker, ten seeds**"):]
+            for name, figure in zip(columns, shown):
+                regret = float(re.search(rf"^\| `{names[name]}` \| [^|]+ \| ([\d.]+) ±", table, re.MULTILINE)[1])
+                rounding = 0.5 * 10.0 ** -len(figure.partition(".")[2])
+                with self.subTest(budget=budget, policy=name):
+                    self.assertLess(abs(float(figure) - regret), rounding + 0.0005)  # the table is rounded as well
+
     def test_links_lead_to_files(self):
         for page in PAGES:
             for target in LINK.findall(CODE.sub("", page.read_text())):

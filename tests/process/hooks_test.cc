@@ -133,7 +133,7 @@ TEST_F(Hook, WhenTooManyWaitTheOldestEpochMakesRoom) {
   std::ofstream(scratch_.path() / "go").flush();
   runner.finish();
   EXPECT_EQ(log(),
-            "[bapi] hooks take longer than what they are told of: the oldest notices are left out\n"
+            "[bapi] hooks cannot keep up with the events: the oldest events are dropped\n"
             "epoch 1\nepoch 6\nend\n");
 }
 

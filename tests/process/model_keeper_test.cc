@@ -122,7 +122,7 @@ TEST(ModelKeeper, MissesAModelRatherThanGiveItTheEpochOfAnother) {
     EXPECT_EQ(kept.content, std::to_string(kept.model->label.epoch));
   } else {
     ASSERT_TRUE(kept.missed);
-    EXPECT_NE(kept.missed->reason.find("it could not be told yet whether the program saves"), std::string::npos);
+    EXPECT_NE(kept.missed->reason.find("it was not yet known whether the program saves"), std::string::npos);
   }
 }
 

@@ -405,7 +405,8 @@ TEST_F(Processes, AProgramThatCannotBeRunFailsAtOnceAndCostsNothing) {
   const std::filesystem::path script = scratch_.path() / "script";
   std::ofstream(script) << "echo no first line\n";
   spec.command = {script.string()};
-  EXPECT_NE(failure_of(spec).find("Permission denied"), std::string::npos);
+  EXPECT_NE(failure_of(spec).find("Permission denied (make it executable: chmod +x " + script.string() + ")"),
+            std::string::npos);
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   EXPECT_NE(failure_of(spec).find("#!/usr/bin/env"), std::string::npos);
   EXPECT_EQ(charged(train(in_seconds(spec))), 0.0);

@@ -32,6 +32,13 @@ TEST_F(ScriptTest, WindowsLineEndingsAreNamed) {
   EXPECT_TRUE(script_mistake("/bin/bash", {"bash", script}));
 }
 
+TEST_F(ScriptTest, TheDirectoryOfTheCommandCounts) {
+  file("#!/bin/bash\r\necho hello\r\n");
+  EXPECT_TRUE(script_mistake("./train.sh", {"./train.sh"}, dir_));
+  EXPECT_TRUE(script_mistake("/bin/bash", {"bash", "train.sh"}, dir_));
+  EXPECT_FALSE(script_mistake("./train.sh", {"./train.sh"}));
+}
+
 TEST_F(ScriptTest, WhatRunsIsLeftAlone) {
   const std::string script = file("#!/bin/bash\necho hello\n");
   EXPECT_FALSE(script_mistake(script, {script}));

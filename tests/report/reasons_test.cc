@@ -33,6 +33,23 @@ TEST(Reasons, ALineNamesTheRuleAndTheForecast) {
   EXPECT_EQ(in_brief({}), "");
 }
 
+TEST(Reasons, ALineHasNoParenthesesWithinParentheses) {
+  Reason why = forecast_reason();
+  why.forecast->quantiles = {0.90, 0.91, 0.92, 0.931, 0.94, 0.95, 0.96};
+  EXPECT_EQ(in_brief(why), "highest expected improvement per cost: 0.931 (80 %: 0.91 to 0.95) expected at epoch 27");
+}
+
+TEST(Reasons, AnImprovementThatIsNoneIsNotCompared) {
+  Reason why = forecast_reason();
+  why.score->log = -1e12;
+  why.rival->log_score = -1e12 - 0.04;
+  const std::vector<std::string> sentences = in_full(why, TrialId{3}, sample_spec(), Detail::normal);
+  std::string all;
+  for (const std::string& sentence : sentences) all += sentence;
+  EXPECT_NE(all.find(": practically none"), std::string::npos) << all;
+  EXPECT_EQ(all.find("runner-up"), std::string::npos) << all;
+}
+
 TEST(Reasons, ShorterFormsKeepTheNumbers) {
   EXPECT_EQ(
       brief_forms(forecast_reason()),

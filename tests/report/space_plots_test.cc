@@ -86,6 +86,21 @@ TEST(SpacePlots, SlicesHaveADiagramForEachParameterThatVaries) {
   EXPECT_NE(svg.find(">a&lt;b<"), std::string::npos);
 }
 
+TEST(SpacePlots, ResultsBeyondTheFrameAreDrawnAtItsEdge) {
+  History history = history_of(30);
+  const Config config = history.trials().front().config;
+  const std::string before = plot_slices(history);
+  history.apply(TrialStarted{.trial = TrialId{30}, .config = config, .until = 1});
+  history.apply(Measured{TrialId{30}, {1, -1e9, 1.0}});
+  const std::string after = plot_slices(history);
+  EXPECT_GE(occurrences(after, "<circle"), occurrences(before, "<circle") + 3);
+  EXPECT_NE(after.find("beyond the frame, drawn at its edge"), std::string::npos);
+  EXPECT_NE(plot_cost(history).find("beyond the frame, drawn at its edge"), std::string::npos);
+  for (std::size_t at = after.find("cy=\""); at != std::string::npos; at = after.find("cy=\"", at + 1)) {
+    EXPECT_LT(std::stod(after.substr(at + 4)), 1e4);
+  }
+}
+
 TEST(SpacePlots, ParallelCoordinatesHaveALineForEachTrial) {
   const std::string svg = plot_parallel(history_of(30));
   EXPECT_EQ(occurrences(svg, "<polyline") - occurrences(svg, "stroke-dasharray"), 30u);

@@ -95,7 +95,7 @@ TEST_F(EarlierStudies, AStudyMayBeNamedWithoutItsEnding) {
 TEST_F(EarlierStudies, WhatCannotBeUsedIsRefusedWithTheReason) {
   EXPECT_NE(refusal(from_old()).find("there is no study"), std::string::npos) << refusal(from_old());
   std::filesystem::create_directory(path("empty.bapi"));
-  EXPECT_NE(refusal(from_old("empty.bapi")).find("is no study: it has no study.db"), std::string::npos);
+  EXPECT_NE(refusal(from_old("empty.bapi")).find("is not a study: it has no study.db"), std::string::npos);
   std::filesystem::create_directory(path("broken.bapi"));
   std::ofstream(path("broken.bapi/study.db")) << "no database";
   EXPECT_NE(refusal(from_old("broken.bapi")).find("from: "), std::string::npos) << refusal(from_old("broken.bapi"));

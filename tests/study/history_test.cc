@@ -242,6 +242,37 @@ TEST(History, FailuresInARowEndWithTheNextReport) {
   EXPECT_EQ(history.failures_in_a_row(), 0);
 }
 
+TEST(History, FailuresInARowEndOnlyWithATrialThatGetsFurther) {
+  History history(spec_of());
+  for (int trial = 0; trial < 3; ++trial) {  // a program that always fails in its second epoch
+    history.apply(started(trial, 2));
+    history.apply(measured(trial, 1, 0.1));
+    history.apply(TrialFailed{TrialId{trial}, "exit code 1"});
+  }
+  EXPECT_EQ(history.failures_in_a_row(), 3);
+  history.apply(started(3, 2));
+  history.apply(measured(3, 1, 0.1));
+  EXPECT_EQ(history.failures_in_a_row(), 3);
+  history.apply(measured(3, 2, 0.1));
+  EXPECT_EQ(history.failures_in_a_row(), 0);
+}
+
+TEST(History, TheEarliestOfTheFailuresInARowSaysHowFarATrialMustGet) {
+  History history(spec_of());
+  history.apply(started(0, 4));
+  for (int epoch = 1; epoch <= 3; ++epoch) history.apply(measured(0, epoch, 0.1));
+  history.apply(TrialFailed{TrialId{0}, "bad luck"});
+  history.apply(started(1, 1));
+  history.apply(measured(1, 1, 0.1));
+  EXPECT_EQ(history.failures_in_a_row(), 1) << "the failure was in epoch 4";
+  history.apply(TrialFailed{TrialId{1}, "bad luck"});
+  history.apply(started(2, 2));
+  history.apply(measured(2, 1, 0.1));
+  EXPECT_EQ(history.failures_in_a_row(), 2);
+  history.apply(measured(2, 2, 0.1));
+  EXPECT_EQ(history.failures_in_a_row(), 0);
+}
+
 TEST(History, TheSumOfAllCostsStaysFinite) {
   History history(spec_of());
   history.apply(started(0, 3));

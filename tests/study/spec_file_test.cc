@@ -370,7 +370,10 @@ TEST(SpecFile, LockstepIsRefusedWhereItCannotBeKept) {
 
 TEST(SpecFile, BrokenYamlIsRefusedWithItsPlace) {
   EXPECT_EQ(message_of("name: a\nmetric: {name: b\n"), "study.yaml:3:1: not YAML: end of map flow not found");
-  EXPECT_EQ(message_of("name: a\n\tmetric: b\n"), "study.yaml:2:1: not YAML: illegal tab when looking for indentation");
+  EXPECT_EQ(
+      message_of("name: a\n\tmetric: b\n"),
+      "study.yaml:2:1: not YAML: illegal tab when looking for indentation; YAML allows no tabs at the beginning of a "
+      "line: indent with spaces");
   EXPECT_EQ(message_of("name: a\ncommand: [./train, --lr, ${lr}]\n"),
             "study.yaml:2:27: not YAML: end of sequence flow not found; inside [ ] a macro needs quotes: \"${name}\"");
   EXPECT_EQ(message_of("name: *nowhere\n"), "study.yaml:1:7: not YAML: the referenced anchor is not defined");
@@ -428,8 +431,8 @@ TEST(SpecFile, MistakesInTheFields) {
        "study.yaml:2:9: metric: found no 'goal', expected for example goal: maximize"},
       {{.metric = "metric: {goal: maximize}"},
        "study.yaml:2:9: metric: found no 'name', expected for example name: accuracy"},
-      {{.metric = "metric: {name: accuracy, goal: maximise}"},
-       "study.yaml:2:32: metric.goal: found 'maximise', expected maximize or minimize"},
+      {{.metric = "metric: {name: accuracy, goal: largest}"},
+       "study.yaml:2:32: metric.goal: found 'largest', expected maximize or minimize"},
       {{.metric = "metric: {name: accuracy, gaol: maximize}"},
        "study.yaml:2:26: metric: unknown key 'gaol'; did you mean 'goal'?"},
       {{.budget = "budget: lots"},
@@ -745,6 +748,7 @@ TEST(SpecFile, WordsOfOtherToolsGetTheRightHint) {
   for (const auto& [key, hint] : std::vector<std::pair<std::string, std::string>>{{"method: bayes", "write 'policy'"},
                                                                                   {"max_epochs: 50", "write 'epochs'"},
                                                                                   {"timeout: 600", "write 'budget'"},
+                                                                                  {"params: {}", "write 'parameters'"},
                                                                                   {"n_jobs: 2", "write 'workers'"}}) {
     EXPECT_NE(message_of(Lines{.more = key}).find(hint), std::string::npos) << key;
   }
@@ -760,6 +764,8 @@ TEST(SpecFile, GoalsMayBeShort) {
             Goal::minimize);
   EXPECT_EQ(parse_study_file(Lines{.metric = "metric: {name: loss, goal: max}"}.text(), "s.yaml").metric.goal,
             Goal::maximize);
+  EXPECT_EQ(parse_study_file(Lines{.metric = "metric: {name: loss, goal: minimise}"}.text(), "s.yaml").metric.goal,
+            Goal::minimize);
   EXPECT_EQ(message_of(Lines{.metric = "metric: {name: loss, goal: least}"}),
             "study.yaml:2:28: metric.goal: found 'least', expected maximize or minimize");
 }

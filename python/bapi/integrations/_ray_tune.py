@@ -91,8 +91,8 @@ def _value(domain: sample.Domain, value: Any) -> Any:
 class Planner:
     """A searcher and a scheduler for Ray Tune that share one plan under one budget.
 
-    budget, policy, seed, deadline, storage and `more`: as in `bapi.tune`. With `storage` the study can be looked at
-    (`bapi status`), and `Tuner.restore` continues it.
+    budget, policy, seed, deadline, storage and `more`: as in `bapi.tune`. With `storage`, `bapi status` shows the study
+    and `Tuner.restore` continues it.
     max_epochs: the length of a full training.
     epoch: the name under which the training function reports the number of its epoch: 1, 2, 3, ..., and after a pause
         the one that follows its checkpoint. Ray's own `training_iteration` is not used.

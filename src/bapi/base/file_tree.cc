@@ -133,7 +133,7 @@ class Copy {
     const auto names = names_in(source);
     if (!names) return why_not("read", from_ / folder, errno);
     for (const std::string& name : *names) {
-      if (cancelled()) return "it was broken off";
+      if (cancelled()) return "it was interrupted";
       if (std::string trouble = copy_entry(source, target, name, joined(folder, name), depth); !trouble.empty()) {
         return trouble;
       }
@@ -231,7 +231,7 @@ class Copy {
     off_t in = begin;
     off_t out = begin;
     while (in < end) {
-      if (cancelled()) return "it was broken off";
+      if (cancelled()) return "it was interrupted";
       const std::size_t wanted = std::min(kChunk, static_cast<std::size_t>(end - in));
       const ssize_t copied = ::copy_file_range(from.get(), &in, to.get(), &out, wanted, 0);
       if (copied > 0) continue;
@@ -247,7 +247,7 @@ class Copy {
       const FileDescriptor& from, const FileDescriptor& to, off_t begin, off_t end, const std::string& path) {
     std::vector<char> buffer(kBuffer);
     for (off_t at = begin; at < end;) {
-      if (cancelled()) return "it was broken off";
+      if (cancelled()) return "it was interrupted";
       const ssize_t got =
           ::pread(from.get(), buffer.data(), std::min(buffer.size(), static_cast<std::size_t>(end - at)), at);
       if (got < 0 && errno == EINTR) continue;

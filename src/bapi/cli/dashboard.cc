@@ -64,7 +64,8 @@ GuardRules rules_of(const DashboardArguments& arguments) {
   GuardRules rules{.host = arguments.host, .allowed_hosts = arguments.allowed_hosts, .read_only = arguments.read_only};
   const bool local = is_loopback(arguments.host);
   require(!arguments.no_token || (local && arguments.read_only),
-          "--no-token needs --read-only and an address of this machine alone: everybody who reaches the port sees all");
+          "--no-token needs --read-only and an address of this machine alone: anyone who can reach the port sees "
+          "everything");
   if (!arguments.no_token) rules.token = random_token();
   if (!local) {
     note(fmt::format("{} is reachable by others, and what is sent is not encrypted; use a proxy for that (--base)",

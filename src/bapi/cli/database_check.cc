@@ -30,7 +30,7 @@ void check_connection(PostgresConnection& db) {
   }
   if (!db.used_password() && !local) {
     warn(
-        "the server asked for no password (trust in pg_hba.conf?): everybody who reaches it runs commands on the "
+        "the server asked for no password (trust in pg_hba.conf?): anyone who can connect can run commands on the "
         "workers; expected scram-sha-256");
   }
   if (setting(db, "password_encryption") == "md5") {

@@ -104,9 +104,25 @@ struct Prices {
   Cost start_up = 0.0;  // of every process
 };
 
+// Seconds for an epoch that follows another one in the same process. Reports that were read together have no time
+// between them, but what they were charged.
+double epoch_seconds(const StudySpec& spec, const Attempt& first) {
+  const double seen = first.seconds[1] - first.seconds[0];
+  return spec.budget.meter == Meter::accrued ? std::max(seen, spec.budget.to_seconds(first.measured[1].cost)) : seen;
+}
+
+bool shows_timing(const Attempt& first, const Attempt& second) {
+  return first.seconds.size() > 1 && !second.seconds.empty() && !first.gone_with_its_reports;
+}
+
 // The first epoch of a process has its start-up in it. An epoch that follows another in the same process has not, and
 // the second start, made with warm caches as later ones will be, shows the difference.
 Prices prices_of(const StudySpec& spec, const Attempt& first, const Attempt* second) {
+  if (spec.budget.meter == Meter::accrued && second && shows_timing(first, *second)) {
+    const double epoch = epoch_seconds(spec, first);
+    return {.epoch = spec.budget.of_seconds(epoch),
+            .start_up = spec.budget.of_seconds(std::max(0.0, second->seconds.front() - epoch))};
+  }
   const bool split = first.start_up > 0.0 || first.measured.size() < 2;
   Prices prices{.epoch = split ? first.measured.front().cost : first.measured.back().cost, .start_up = first.start_up};
   if (prices.epoch <= 0.0 &&
@@ -121,7 +137,7 @@ Prices prices_of(const StudySpec& spec, const Attempt& first, const Attempt* sec
 }
 
 std::string budget_text(const StudySpec& spec, const Prices& prices) {
-  if (prices.epoch <= 0.0) return "cannot be told: the epoch cost nothing";
+  if (prices.epoch <= 0.0) return "unknown: the epoch cost nothing";
   const Cost full = prices.start_up + prices.epoch * spec.epochs.max;
   return fmt::format("about {} epochs of this configuration, or {} full trainings of {} epochs",
                      short_number(std::floor(std::max(0.0, spec.budget.limit - prices.start_up) / prices.epoch)),
@@ -140,7 +156,8 @@ std::string too_small(const StudySpec& spec, const Prices& prices) {
                      short_cost(prices.start_up + prices.epoch * spec.epochs.max, spec.budget));
 }
 
-std::string epochs_text(const StudySpec& spec, const Attempt& attempt) {
+// Of an attempt with an epoch at least, that was to train to epoch `until`.
+std::string epochs_text(const StudySpec& spec, const Attempt& attempt, Epoch until) {
   std::string out;
   double before = 0.0;
   for (std::size_t i = 0; i < attempt.measured.size(); ++i) {
@@ -152,16 +169,29 @@ std::string epochs_text(const StudySpec& spec, const Attempt& attempt) {
     out += check_line(fmt::format("epoch {}", m.epoch), text);
     before = attempt.seconds[i];
   }
+  const Epoch reached = attempt.measured.back().epoch;
+  const std::string next = fmt::format("epoch {}", reached + 1);
+  if (attempt.failure) {
+    out += check_line(next, "FAILED: " + *attempt.failure);
+  } else if (reached < until) {
+    out += check_line(next,
+                      fmt::format("NOT REPORTED: the program ended after epoch {}. It must report every epoch, up to "
+                                  "BAPI_MAX_EPOCH ({} here)",
+                                  reached,
+                                  until));
+  }
   return out;
 }
 
 // In seconds, whatever the budget is in.
-std::string timing_text(const Attempt& first, const Attempt& second) {
+std::string timing_text(const StudySpec& spec, const Attempt& first, const Attempt& second) {
   if (first.seconds.size() < 2 || second.seconds.empty()) return "";
-  if (first.gone_with_its_reports) {
-    return check_line("start-up", "unknown, like the time of an epoch: all reports arrived when the program ended");
+  if (!shows_timing(first, second)) {
+    return check_line("start-up",
+                      "unknown, like the time of an epoch: all reports arrived when the program ended. Is its "
+                      "output buffered? Flush after every report");
   }
-  const double epoch = first.seconds[1] - first.seconds[0];
+  const double epoch = epoch_seconds(spec, first);
   const double again = std::max(0.0, second.seconds.front() - epoch);
   const double at_first = std::max(0.0, first.seconds.front() - epoch);
   return check_line("start-up",
@@ -171,13 +201,13 @@ std::string timing_text(const Attempt& first, const Attempt& second) {
                                 short_duration(epoch)));
 }
 
-std::string resuming(const StudySpec& spec, const Attempt& next) {
+std::string resuming(const StudySpec& spec, const Attempt& next, Epoch epoch) {
   if (next.failure) return "FAILED: " + *next.failure;
   if (next.repeated > 0.0) {
     return "NO, it started at epoch 1 again: save the state in ${checkpoint} and continue after BAPI_FROM_EPOCH, or "
            "set checkpoint: none";
   }
-  if (next.measured.empty()) return "NO, it ended without reporting another epoch";
+  if (next.measured.empty()) return fmt::format("NO, it ended without reporting epoch {}", epoch);
   const Measurement& m = next.measured.front();
   return fmt::format("yes, with epoch {} ({} {})", m.epoch, spec.metric.name, short_number(m.value));
 }
@@ -211,13 +241,9 @@ void warn_of_checkpoints(const CheckpointFiles& before, const CheckpointFiles& a
 
 void warn_of_epoch_zero(const StudySpec& spec, const std::vector<ReportLine>& reports) {
   for (const ReportLine& report : reports) {
-    const auto* epoch = std::get_if<EpochReport>(&report);
-    if (!epoch || epoch->epoch != 0 || !epoch->value) continue;
-    warn(
-        fmt::format("epoch 0 was reported with {} {}. Epochs count from 1; epoch 0 only marks the end of start-up and "
-                    "its value is not recorded. If it was trained, report epoch + 1",
-                    spec.metric.name,
-                    short_number(*epoch->value)));
+    const std::optional<std::string> text = epoch_zero_text(report, spec.metric.name);
+    if (!text) continue;
+    warn(*text);
     return;
   }
 }
@@ -244,11 +270,10 @@ std::string bounds_text(const MetricBounds& bounds) {
 
 // What forecasts take for granted, and where it comes from.
 std::string bounds_line(const Metric& metric, const MetricBounds& bounds) {
-  if (metric.bounds && !bounds.known()) return fmt::format("{} without bounds, as given", metric.name);
+  if (metric.bounds && !bounds.known()) return fmt::format("none for {}, as given", metric.name);
   if (!bounds.known()) {
     return fmt::format(
-        "{} without bounds: name and values do not tell; if there are any, give them in metric: "
-        "{{bounds: [0, 1]}}",
+        "none assumed for {}; if it has any, for example no value below 0, write metric: {{bounds: [0, null]}}",
         metric.name);
   }
   const char* source = metric.bounds ? "as given" : "assumed from name and values; metric: {bounds: ...} changes it";
@@ -292,7 +317,7 @@ std::optional<Attempt> second_start(const StudySpec& spec, Patient& patient, con
   const Epoch from = first_stretch(spec);
   const CheckpointFiles before = patient.checkpoint();
   const Attempt next = patient.train(config, from, from + 1);
-  print(check_line("resumes", resuming(spec, next)));
+  print(check_line("resumes", resuming(spec, next, from + 1)));
   if (!next.failure && next.repeated == 0.0) warn_of_checkpoints(before, patient.checkpoint());
   return next;
 }
@@ -322,18 +347,21 @@ int doctor(const DoctorArguments& arguments) {
   std::fflush(stdout);
   const Attempt first = patient.train(config, 0, first_stretch(spec));
   if (first.measured.empty()) return diagnose_failure(first, patient.files(), spec);
-  print(epochs_text(spec, first));
+  print(epochs_text(spec, first, first_stretch(spec)));
   std::fflush(stdout);
   const std::optional<Attempt> second = second_start(spec, patient, config);
   const Prices prices = prices_of(spec, first, second ? &*second : nullptr);
-  if (second) print(timing_text(first, *second));
+  if (second) print(timing_text(spec, first, *second));
   tell_bounds(spec, first);
   warn_of_late_reports(patient, first);
   warn_of_epoch_zero(spec, patient.reports());
   const bool enough = pays_an_epoch(spec, prices);
   print(check_line("budget pays", enough ? budget_text(spec, prices) : too_small(spec, prices)));
-  const bool sound = !second || resumed(*second);
-  if (!sound) print(fmt::format("\n{}\n", evidence(patient.files(), second->failure.value_or(""))));
+  const bool sound = !first.failure && (!second || resumed(*second));
+  if (!sound) {
+    const std::string failure = first.failure.value_or(second ? second->failure.value_or("") : "");
+    print(fmt::format("\n{}\n", evidence(patient.files(), failure)));
+  }
   return sound && enough ? kDone : kRunFailed;
 }
 

@@ -267,11 +267,21 @@ Lines decision_lines(const Painter& paint, const LiveState& state, std::size_t m
   const bool in_full = std::all_of(shown.begin(), shown.end(), [&](const LiveEntry& entry) {
     return entry.brief_forms.empty() || display_width(paint.shown(entry.forms.front())) <= room;
   });
+  const auto fits = [&](const std::string& form) { return display_width(paint.shown(form)) <= room; };
+  std::size_t level = 0;  // the brief form that all lines take, so that they use the same words
+  for (const LiveEntry& entry : shown) {
+    const auto first = std::find_if(entry.brief_forms.begin(), entry.brief_forms.end(), fits);
+    level = std::max(level, static_cast<std::size_t>(first - entry.brief_forms.begin()));
+  }
   Lines lines = {paint.line({{timed ? "   time  trial  decision" : "trial  decision", kDim}})};
   for (const LiveEntry& entry : shown) {
     std::string prefix = timed ? fmt::format("{:>7}  ", short_duration(entry.after)) : std::string();
     prefix += fmt::format("{:>5}  ", entry.trial ? fmt::format("{}", index(*entry.trial)) : "");
-    const Lines& forms = in_full || entry.brief_forms.empty() ? entry.forms : entry.brief_forms;
+    Lines forms = entry.forms;
+    if (!in_full && !entry.brief_forms.empty()) {
+      const auto skipped = static_cast<std::ptrdiff_t>(std::min(level, entry.brief_forms.size() - 1));
+      forms.assign(entry.brief_forms.begin() + skipped, entry.brief_forms.end());
+    }
     lines.push_back(paint.line({{prefix, kDim}, {first_fitting(paint.shown(forms), room)}}));
   }
   return lines;

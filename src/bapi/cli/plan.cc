@@ -67,17 +67,24 @@ int show_plan(const PlanArguments& arguments) {
     print(render(plan_record(study, runs, decision), format));
     return kDone;
   }
-  print(render(plan_table(study, runs).head("cost", with_unit("cost", unit)), format));
+  if (!runs.runs.empty() || format != Format::table) {
+    print(render(plan_table(study, runs).head("cost", with_unit("cost", unit)), format));
+  }
   const Prediction& final_best = runs.outlook.back().best;
-  note(fmt::format(
-      "{} remaining, {} planned", short_cost(runs.budget, unit), short_cost(runs.budget - runs.left, unit)));
-  note(fmt::format("best {} is {} now, {} expected after these trials (80 % interval {} to {})",
-                   study.spec().metric.name,
-                   short_number(runs.outlook.front().best.mean),
-                   short_number(final_best.mean),
-                   short_number(final_best.low),
-                   short_number(final_best.high)));
-  if (runs.runs.empty()) note("no affordable trial is expected to improve on it");
+  const std::string best =
+      fmt::format("best {} is {} now", study.spec().metric.name, short_number(runs.outlook.front().best.mean));
+  if (runs.runs.empty()) {
+    note(fmt::format(
+        "{} remaining; {}, and no affordable trial is expected to improve on it", short_cost(runs.budget, unit), best));
+  } else {
+    note(fmt::format(
+        "{} remaining, {} planned", short_cost(runs.budget, unit), short_cost(runs.budget - runs.left, unit)));
+    note(fmt::format("{}, {} expected after these trials (80 % interval {} to {})",
+                     best,
+                     short_number(final_best.mean),
+                     short_number(final_best.low),
+                     short_number(final_best.high)));
+  }
   if (decision) {
     note(fmt::format("next, {} would {}", study.spec().policy.name, in_words(*decision, study)));
   }

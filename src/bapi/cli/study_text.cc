@@ -169,7 +169,7 @@ namespace {
 
 std::string failures_text(const StudyView& study) {
   const int failures = study.history.failures_in_a_row();
-  return fmt::format("{} {} in a row failed, {} end the study",
+  return fmt::format("{} {} in a row failed (max_failures: {})",
                      failures,
                      failures == 1 ? "trial" : "trials",
                      study.spec().max_failures);
@@ -189,15 +189,17 @@ bool stopped_at_first_failure(const StudyView& study) {
   return !study.history.incumbent() && !first_trouble(study.history).empty();
 }
 
+bool stopped_by_failures(const StudyView& study) {
+  return study.history.failures_in_a_row() >= study.spec().max_failures;
+}
+
 // "finished: the budget is spent", "interrupted; continue with ..."
 std::string state_text(const StudyView& study) {
   const std::string state(study_state(study.history, study.controller));
   if (state == "finished") return "finished: " + study.history.finish_reason();
   if (state == "running" && study.history.failures_in_a_row() > 0) return state + "; " + failures_text(study);
   if (state != "interrupted") return state;
-  if (study.history.failures_in_a_row() >= study.spec().max_failures) {
-    return fmt::format("stopped: {}", failures_text(study));
-  }
+  if (stopped_by_failures(study)) return "stopped: " + failures_text(study);
   if (stopped_at_first_failure(study)) {
     return fmt::format("stopped: the program failed before any trial had reported an epoch: {}",
                        first_trouble(study.history));
@@ -206,14 +208,20 @@ std::string state_text(const StudyView& study) {
   return "interrupted; continue with bapi resume " + study.shown();
 }
 
+// What to do about failures that have stopped the study; empty if none have.
+std::string failure_advice(const StudyView& study) {
+  if (study_state(study.history, study.controller) != "interrupted") return "";
+  const bool at_first = stopped_at_first_failure(study);
+  if (!at_first && !stopped_by_failures(study)) return "";
+  if (study.spec().command.empty()) return "fix the training function, then run the program that tunes it again";
+  return fmt::format("fix the program, then: bapi resume {}{}",
+                     study.shown(),
+                     at_first ? "; if the study file is wrong, correct it and run it" : "");
+}
+
 std::string state_lines(const StudyView& study) {
-  const bool stopped = study_state(study.history, study.controller) == "interrupted" && stopped_at_first_failure(study);
-  if (!stopped) return labelled("state", state_text(study));
-  return labelled("state", state_text(study)) +
-         labelled(
-             "",
-             fmt::format("fix the program, then: bapi resume {}; if the study file is wrong, correct it and run it",
-                         study.shown()));
+  const std::string advice = failure_advice(study);
+  return labelled("state", state_text(study)) + (advice.empty() ? "" : labelled("", advice));
 }
 
 }  // namespace

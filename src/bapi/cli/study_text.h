@@ -15,6 +15,6 @@ std::string raise_hint(const StudyView& study);
 
 // Instead of it where no budget would buy anything.
 inline constexpr const char* kExhaustedHint =
-    "every configuration of the space is trained; more values, under another --name, are a new study";
+    "every configuration of the space has been trained; to add values, start a new study with another --name";
 
 }  // namespace bapi

@@ -25,7 +25,7 @@ int ask_of_study(const std::string& study, const StudyRequest& request, const st
   require(outcome.standing != Outcome::refused, fmt::format("{}: {}", place.shown(), outcome.reason));
   print(outcome.standing == Outcome::done
             ? done + "\n"
-            : "the study takes the request up at its next report; bapi explain and bapi status show when it has\n");
+            : "the study handles the request at its next report; bapi explain and bapi status then show the result\n");
   return kDone;
 }
 

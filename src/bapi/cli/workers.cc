@@ -60,8 +60,8 @@ Command workers_command() {
               "  bapi workers postgresql://ann@db/tuning#mlp\n"
               "  bapi workers mlp --all -f json     with $BAPI_STORAGE; also gone and lost ones\n\n"
               "JSON: [{worker, host, pid, job, state, slots, trials, lease, failures, idle, joined}]. state is live,\n"
-              "set aside (three trials in a row failed there before their first epoch, while others trained: it is\n"
-              "given nothing more), leaving, gone or lost. lease is the time in seconds after which a worker that\n"
+              "set aside (three trials in a row failed there before their first epoch, while others trained: it gets\n"
+              "no more trials), leaving, gone or lost. lease is the time in seconds after which a worker that\n"
               "says nothing counts as lost, idle the share of its slots' time in which it trained nothing.",
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<WorkersArguments>();

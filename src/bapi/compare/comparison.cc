@@ -16,7 +16,7 @@ void require_distinct(const Range& range, const std::string& what, const NameOf&
   require(!range.empty(), fmt::format("compare: there is no {}", what));
   std::set<std::string> seen;
   for (const auto& item : range) {
-    require(seen.insert(name_of(item)).second, fmt::format("compare: the {} {} stands twice", what, name_of(item)));
+    require(seen.insert(name_of(item)).second, fmt::format("compare: the {} {} is given twice", what, name_of(item)));
   }
 }
 

@@ -271,7 +271,7 @@ void ClusterEvaluator::look_for_bad_workers() {
     dispatch_.set_aside(worker.id);
     worker.state = WorkerState::set_aside;
     if (!options_.remark) continue;
-    options_.remark(fmt::format("{} is given nothing more: {} trials in a row failed there before their first epoch",
+    options_.remark(fmt::format("{} gets no more trials: {} in a row failed there before their first epoch",
                                 name_of(worker),
                                 worker.tally.failures));
   }

@@ -140,6 +140,17 @@ std::string report_line(const EpochReport& report, const std::string& metric) {
   return line + "}";
 }
 
+std::optional<std::string> epoch_zero_text(const ReportLine& report, const std::string& metric) {
+  const auto* epoch = std::get_if<EpochReport>(&report);
+  if (!epoch || epoch->epoch != 0 || !epoch->value) return std::nullopt;
+  return fmt::format(
+      "epoch 0 was reported with {} {:.4g}. Epochs count from 1; epoch 0 only marks the end of start-up and its value "
+      "is "
+      "not recorded. If it was trained, report epoch + 1",
+      metric,
+      *epoch->value);
+}
+
 std::optional<std::string_view> tagged_report(std::string_view line) {
   for (const std::string_view tag : kTags) {
     for (std::size_t at = line.find(tag); at != std::string_view::npos; at = line.find(tag, at + 1)) {

@@ -47,6 +47,10 @@ ReportLine parse_report(std::string_view json, const std::string& metric);
 // The line that parse_report reads the report from, to the last bit.
 std::string report_line(const EpochReport& report, const std::string& metric);
 
+// What is wrong with a value that is reported for epoch 0, which only marks the end of start-up; nullopt if `report`
+// has none.
+std::optional<std::string> epoch_zero_text(const ReportLine& report, const std::string& metric);
+
 // The JSON after `bapi:` or `[tune-metric]:` in a line of output, wherever in the line it begins; nullopt if there is
 // no such tag followed by a brace.
 std::optional<std::string_view> tagged_report(std::string_view line);

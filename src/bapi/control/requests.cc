@@ -28,7 +28,7 @@ const Json& member(const Json& request, const char* name) {
 
 RequestAction action_of(const Json& request) {
   const Json& action = member(request, "action");
-  require(action.is_string(), "\"action\" is not a text");
+  require(action.is_string(), "\"action\" is not a string");
   const auto found = value_named<RequestAction>(action.get<std::string>());
   require(found.has_value(),
           fmt::format("\"action\" is \"{}\"; expected pause, budget, stop_trial or note",
@@ -48,7 +48,7 @@ std::string encode(const StudyRequest& request) {
 
 StudyRequest decode_request(std::string_view text, const std::function<Cost(const std::string&)>& total_of) {
   const Json json = Json::parse(text, nullptr, false);
-  require(json.is_object(), "the request is no JSON object");
+  require(json.is_object(), "the request is not a JSON object");
   StudyRequest request{.action = action_of(json)};
   if (request.action == RequestAction::budget) {
     const Json& total = member(json, "total");
@@ -63,7 +63,7 @@ StudyRequest decode_request(std::string_view text, const std::function<Cost(cons
   }
   if (request.action == RequestAction::note) {
     const Json& note = member(json, "text");
-    require(note.is_string(), "\"text\" is not a text");
+    require(note.is_string(), "\"text\" is not a string");
     request.text = note.get<std::string>();
   }
   return request;
@@ -76,8 +76,7 @@ std::optional<std::string> objection(const StudyRequest& request, const History&
     case RequestAction::budget:
       if (!std::isfinite(request.total) || request.total <= 0.0) return "the total is not a positive number";
       if (request.total < history.budget().spent()) {
-        return fmt::format(
-            "the total {} is less than the {} that are spent already", request.total, history.budget().spent());
+        return fmt::format("the total {} is less than the {} already spent", request.total, history.budget().spent());
       }
       return std::nullopt;
     case RequestAction::stop_trial:
@@ -112,7 +111,7 @@ std::vector<RequestBox::Waiting> RequestBox::waiting() const {
     Waiting& one = found.emplace_back(Waiting{.id = id});
     try {
       const std::optional<std::string> text = letters_->read(id);
-      require(text.has_value(), "the request is no regular file, or too large");
+      require(text.has_value(), "the request is not a regular file, or it is too large");
       one.request = decode_request(*text);
     } catch (const InvalidInput& error) {
       one.trouble = error.what();

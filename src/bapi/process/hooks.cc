@@ -117,7 +117,7 @@ void HookRunner::make_room() {
   const auto oldest =
       std::find_if(waiting_.begin(), waiting_.end(), [](const Call& call) { return call.kind == NoticeKind::epoch; });
   waiting_.erase(oldest == waiting_.end() ? waiting_.begin() : oldest);
-  if (dropped_++ == 0) note("hooks take longer than what they are told of: the oldest notices are left out");
+  if (dropped_++ == 0) note("hooks cannot keep up with the events: the oldest events are dropped");
 }
 
 void HookRunner::look() {

@@ -37,7 +37,7 @@ constexpr double kShareOfCopies = 0.05;
 constexpr const char* kNoTime = "copying it would have taken more than a twentieth of the training time";
 
 constexpr const char* kOrderUnknown =
-    "it could not be told yet whether the program saves before it reports the epoch, or after";
+    "it was not yet known whether the program saves before or after it reports the epoch";
 
 constexpr double kLookForSave = 0.02;  // seconds, at a program that will save
 constexpr double kRest = 0.1;          // seconds without a change: it has saved

@@ -393,6 +393,7 @@ void ProcessEvaluator::take_reports(TrainingProcess& process, const TrainingProc
       break;
     }
     const Epoch before = process.account().last_epoch();
+    note_epoch_zero(process, timed.report);
     reading = process.account().take(timed.report, timed.at);
     facts_.insert(facts_.end(), reading.facts.begin(), reading.facts.end());
     note_gap(process, before);
@@ -504,6 +505,16 @@ void ProcessEvaluator::look_after_models() {
     go_on_after_copy(*process);
   }
   std::erase_if(keepers_, [&](const auto& kept) { return !process_of(kept.first) && !kept.second->busy(); });
+}
+
+// Once, because a program that counts from 0 does so in every trial.
+void ProcessEvaluator::note_epoch_zero(TrainingProcess& process, const ReportLine& report) {
+  if (!epoch_zero_.empty()) return;
+  const std::optional<std::string> text = epoch_zero_text(report, spec_.metric.name);
+  if (!text) return;
+  epoch_zero_ = *text;
+  process.note(*text);
+  if (options_.remark) options_.remark(fmt::format("trial {}: {}", index(process.trial()), *text));
 }
 
 void ProcessEvaluator::note_gap(TrainingProcess& process, Epoch before) {
@@ -666,7 +677,8 @@ Event ProcessEvaluator::early_end(const TrainingProcess& process, const Exit& ex
   if (exit.in_order() && last > 0) return ProgramEnded{.trial = process.trial()};
   const bool silent = process.told_from() > 0 && !process.has_reported();
   const std::string crash = silent ? unreadable_checkpoint_text(exit, process.told_from()) : crash_text(exit, last);
-  const std::string what = exit.in_order() ? no_report_text(spec_.metric.name) : crash;
+  const std::string silence = epoch_zero_.empty() ? no_report_text(spec_.metric.name) : epoch_zero_;
+  const std::string what = exit.in_order() ? silence : crash;
   return TrialFailed{.trial = process.trial(),
                      .message = failure_text(what, process.last_output()),
                      .cause = exit.in_order() ? FailureCause::no_report : FailureCause::crashed};

@@ -114,6 +114,7 @@ class ProcessEvaluator : public Evaluator {
   void remove_unreported(TrainingProcess& process);
   bool begins_anew(TrainingProcess& process, const Exit& exit);
   Event early_end(const TrainingProcess& process, const Exit& exit, Epoch last) const;
+  void note_epoch_zero(TrainingProcess& process, const ReportLine& report);
   void note_gap(TrainingProcess& process, Epoch before);
   void close_segment_past_last_epoch(TrialId trial, Epoch last);
   void close_segment_if_done(TrialId trial, Epoch last);
@@ -144,6 +145,7 @@ class ProcessEvaluator : public Evaluator {
   std::vector<Event> facts_;                                // not handed out yet
   std::vector<std::filesystem::path> obsolete_;             // process files to remove once the facts are recorded
   double best_ = -std::numeric_limits<double>::infinity();  // that was reported; more is better
+  std::string epoch_zero_ = {};  // what was said of a program that has reported a value for epoch 0
   bool more_to_read_ = false;
   bool heard_reports_ = false;   // at the last look
   bool woken_by_files_ = false;  // to it

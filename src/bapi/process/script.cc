@@ -30,20 +30,23 @@ std::string conversion(const std::string& file) { return fmt::format("convert th
 
 }  // namespace
 
-std::optional<std::string> script_mistake(const std::string& program, const std::vector<std::string>& arguments) {
-  const std::string line = first_line(program);
+std::optional<std::string> script_mistake(const std::string& program,
+                                          const std::vector<std::string>& arguments,
+                                          const std::filesystem::path& directory) {
+  const std::string file = (directory / program).lexically_normal().string();
+  const std::string line = first_line(file);
   if (line.starts_with("#!") && line.ends_with('\r')) {
     return fmt::format("'{}' has Windows line endings, so that its interpreter '{}\\r' is not found; {}",
                        program,
                        line.substr(2, line.size() - 3),
-                       conversion(program));
+                       conversion(file));
   }
   const std::string name = std::filesystem::path(program).filename().string();
   if (arguments.size() < 2 || std::find(kShells.begin(), kShells.end(), name) == kShells.end()) return std::nullopt;
-  const std::string& script = arguments[1];
-  if (script.starts_with('-') || !first_line(script).ends_with('\r')) return std::nullopt;
+  const std::string script = (directory / arguments[1]).lexically_normal().string();
+  if (arguments[1].starts_with('-') || !first_line(script).ends_with('\r')) return std::nullopt;
   return fmt::format(
-      "'{}' has Windows line endings, which {} does not understand; {}", script, name, conversion(script));
+      "'{}' has Windows line endings, which {} does not understand; {}", arguments[1], name, conversion(script));
 }
 
 }  // namespace bapi

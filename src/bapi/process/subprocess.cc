@@ -78,6 +78,14 @@ std::optional<std::string> find_program(const std::string& name, const std::file
   }
 }
 
+// What to do about a program that the system refuses to run.
+std::string advice(int error, const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (error == ENOEXEC) return " (a script needs a first line such as #!/usr/bin/env python3)";
+  if (error != EACCES || !std::filesystem::is_regular_file(file, ignored)) return "";
+  return fmt::format(" (make it executable: chmod +x {})", file.string());
+}
+
 // Everything the child needs, made before the fork: between fork and exec nothing may allocate.
 struct ChildPlan {
   const char* program;
@@ -159,7 +167,7 @@ std::variant<Subprocess, Subprocess::Failure> Subprocess::launch(const Launch& l
   if (!program)
     return Failure{.message =
                        fmt::format("cannot run '{}': there is no such program in PATH", launch.arguments.front())};
-  if (const std::optional<std::string> mistake = script_mistake(*program, launch.arguments)) {
+  if (const std::optional<std::string> mistake = script_mistake(*program, launch.arguments, launch.directory)) {
     return Failure{.message = fmt::format("cannot run the program: {}", *mistake)};
   }
 
@@ -203,6 +211,7 @@ std::variant<Subprocess, Subprocess::Failure> Subprocess::launch(const Launch& l
   }
   Subprocess process(*identity, std::move(descriptor), std::move(gate->write), std::move(error->read));
   process.program_ = launch.arguments.front();
+  process.directory_ = launch.directory;
   return process;
 }
 
@@ -225,9 +234,13 @@ std::optional<Subprocess::Failure> Subprocess::begin() {
   } while (got < 0 && errno == EINTR);
   error_.close();
   if (got != sizeof error) return std::nullopt;
-  const std::string_view advice =
-      error == ENOEXEC ? " (a script needs a first line such as #!/usr/bin/env python3)" : "";
-  return Failure{.message = fmt::format("cannot run '{}': {}{}", program_, std::strerror(error), advice),
+  const std::filesystem::path path(program_);
+  const bool in_directory = !directory_.empty() && path.has_parent_path() && path.is_relative();
+  return Failure{.message = fmt::format("cannot run '{}'{}: {}{}",
+                                        program_,
+                                        in_directory ? " in " + directory_.string() : "",
+                                        std::strerror(error),
+                                        advice(error, (directory_ / path).lexically_normal())),
                  .error = error};
 }
 

@@ -75,6 +75,7 @@ class Subprocess {
   FileDescriptor gate_;   // a byte lets the child go on
   FileDescriptor error_;  // errno of a failed exec; end of file when it succeeded
   std::string program_;
+  std::filesystem::path directory_;
 };
 
 }  // namespace bapi

@@ -72,7 +72,7 @@ std::string describe(const Event& event, const StudySpec& spec) {
                           [](const TrialRetried& e) { return fmt::format("retry: {}", e.reason); },
                           [](const SettingsChanged& e) { return fmt::format("changed {}", text_of(e)); },
                           [&](const ConfigEnqueued& e) {
-                            return fmt::format("to try: {} (asked for by {})", wish_text(e.wish, spec.space), e.by);
+                            return fmt::format("to try: {} (requested by {})", wish_text(e.wish, spec.space), e.by);
                           }},
                     event);
 }

@@ -105,7 +105,7 @@ std::string score_text(const Reason& why, const StudySpec& spec) {
                          ? "Expected improvement over that value"
                          : "Expected improvement";
   if (is_per_cost(why.rule)) text += fmt::format(" per {}", one_unit(spec.budget));
-  text += fmt::format(": {}", short_number(score));
+  text += score > 0.0 ? ": " + short_number(score) : ": practically none";
   if (why.score->unit == ScoreUnit::model) text += " (in the model's scale)";
   return text;
 }
@@ -117,7 +117,7 @@ void tell_score(const Reason& why, const StudySpec& spec, Sentences& sentences) 
   }
   if (!why.score) return;
   std::string text = score_text(why, spec);
-  if (why.rival) text += ", " + comparison_text(why.score->log, *why.rival);
+  if (why.rival && std::exp(why.score->log) > 0.0) text += ", " + comparison_text(why.score->log, *why.rival);
   if (why.candidates > 0) text += fmt::format("; {} considered", plural(why.candidates, "candidate"));
   if (why.plan) {
     text += why.plan->trials == 1 ? std::string("; the only trial of the plan")
@@ -199,10 +199,14 @@ std::string note_text(const Note& note) {
   return fmt::format("{} {}", name, short_number(note.value));
 }
 
+// A logarithm in the units of a model.
+bool is_for_experts(const Note& note) { return note.kind == NoteKind::other && note.name.starts_with("log of "); }
+
 void tell_notes(const Reason& why, const StudySpec& spec, Detail detail, Sentences& sentences) {
   std::vector<std::string> parts;
   for (const Note& note : why.notes) {
-    if (!is_diagnostic(note.kind)) parts.push_back(note_text(note));
+    if (is_diagnostic(note.kind) || (detail == Detail::normal && is_for_experts(note))) continue;
+    parts.push_back(note_text(note));
   }
   if (!parts.empty()) sentences.push_back(capitalised(fmt::format("{}", fmt::join(parts, ", "))));
   if (detail == Detail::normal) return;
@@ -252,7 +256,7 @@ std::string rule_label(const Reason& why) {
     case Rule::finish_begun:
       return "unfinished";
     case Rule::enqueued:
-      return "asked for";
+      return "requested";
     case Rule::asked_for_by_user:
       return "by the user";
     case Rule::repeat:
@@ -445,9 +449,9 @@ std::string rule_text(const Reason& why) {
     case Rule::best_of_short_trials:
       return "best of the short trials";
     case Rule::enqueued:
-      return why.wish ? "asked for by " + why.wish->by : "asked for";
+      return why.wish ? "requested by " + why.wish->by : "requested";
     case Rule::asked_for_by_user:
-      return "asked for by the user";
+      return "requested by the user";
     case Rule::repeat:
       if (!why.repeat) return "repeat";
       return fmt::format("repeat {} of {} of trial {}", why.repeat->number, why.repeat->total, index(why.repeat->of));
@@ -468,7 +472,9 @@ std::string in_brief(const Reason& why) {
   if (why.shortened_from) parts.push_back(fmt::format("budget too small for epoch {}", *why.shortened_from));
   const std::string rule = rule_text(why);
   if (parts.empty()) return rule;
-  return fmt::format("{}{}({})", rule, rule.empty() ? "" : " ", fmt::join(parts, ", "));
+  const std::string details = fmt::format("{}", fmt::join(parts, ", "));
+  if (!rule.empty() && details.find('(') != std::string::npos) return fmt::format("{}: {}", rule, details);
+  return fmt::format("{}{}({})", rule, rule.empty() ? "" : " ", details);
 }
 
 std::vector<std::string> brief_forms(const Reason& why) {

@@ -147,13 +147,24 @@ std::string placed_at(double x, double y, const std::string& svg) {
   return fmt::format("<svg x=\"{}\" y=\"{}\" {}", x, y, svg.substr(std::string("<svg ").size()));
 }
 
+// A result that the axis leaves out is drawn at its end: where nothing is drawn, nothing was tried.
+double within(const Axis& axis, double value) { return std::clamp(value, axis.low, axis.high); }
+
+std::string beyond_note(const History& history, const std::vector<Result>& results, const Axis& axis) {
+  const auto count = std::count_if(results.begin(), results.end(), [&](const Result& result) {
+    const double value = history.in_user_units(result.score);
+    return value != within(axis, value);
+  });
+  return count == 0 ? "" : fmt::format(" · {} beyond the frame, drawn at its edge", plural(count, "result"));
+}
+
 std::string slice(const History& history, const std::vector<Result>& results, std::size_t param, const Axis& y) {
   const ParamAxis x = axis_of(history.spec().space.params()[param]);
   Figure figure("", "", x.axis, y, {}, {.width = kSliceWidth, .height = kSliceHeight});
   for (const Result& result : results) {
     const bool best = history.incumbent() == result.trial->id;
     const bool failed = result.trial->state == TrialState::failed;
-    figure.marker({place_on(x, result.trial->config.values[param]), history.in_user_units(result.score)},
+    figure.marker({place_on(x, result.trial->config.values[param]), within(y, history.in_user_units(result.score))},
                   failed ? Marker::cross
                   : best ? Marker::ring
                          : Marker::disc,
@@ -339,7 +350,7 @@ std::string plot_slices(const History& history) {
                       kHead + kSliceHeight * static_cast<double>(i / kSlicesPerRow),
                       slice(history, results, params[i], y));
   }
-  return page(kSlicesPerRow * kSliceWidth, kHead + rows * kSliceHeight, title, body);
+  return page(kSlicesPerRow * kSliceWidth, kHead + rows * kSliceHeight, title + beyond_note(history, results, y), body);
 }
 
 std::string plot_cost(const History& history) {
@@ -362,11 +373,13 @@ std::string plot_cost(const History& history) {
           results.begin(), results.end(), [](const Result& r) { return r.trial->state == TrialState::failed; })) {
     legend.push_back({.label = "failed", .color = kFailureColor, .swatch = LegendEntry::Swatch::cross});
   }
-  Figure figure(title, plural(std::ssize(results), "trial"), x, result_axis(history, results), std::move(legend));
+  const Axis y = result_axis(history, results);
+  Figure figure(
+      title, plural(std::ssize(results), "trial") + beyond_note(history, results, y), x, y, std::move(legend));
   for (const Result& result : results) {
     const bool best = history.incumbent() == result.trial->id;
     const bool failed = result.trial->state == TrialState::failed;
-    figure.marker({result.trial->spent(), history.in_user_units(result.score)},
+    figure.marker({result.trial->spent(), within(y, history.in_user_units(result.score))},
                   failed ? Marker::cross : Marker::disc,
                   best ? 5.0 : 3.0,
                   failed ? kFailureColor

@@ -101,7 +101,7 @@ Entry entry_of(const Event& event) {
                             return Entry{"settings", {}, text_of(e)};
                           },
                           [](const ConfigEnqueued& e) {
-                            return Entry{"enqueue", {}, "asked for by " + e.by};
+                            return Entry{"enqueue", {}, "requested by " + e.by};
                           }},
                     event);
 }

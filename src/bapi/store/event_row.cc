@@ -59,7 +59,7 @@ Event event_of(const EventRow& row) {
   const TrialId trial{row.trial.value_or(0)};
   if (row.kind == "measured") {
     const std::int64_t epoch = row.epoch.value_or(0);
-    require(epoch >= 1 && epoch <= std::numeric_limits<Epoch>::max(), fmt::format("epoch {} cannot be", epoch));
+    require(epoch >= 1 && epoch <= std::numeric_limits<Epoch>::max(), fmt::format("epoch {} is impossible", epoch));
     return Measured{
         .trial = trial,
         .measurement = {

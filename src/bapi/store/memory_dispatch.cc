@@ -87,7 +87,7 @@ void MemoryDispatch::apply(const Settlement& settlement) {
 }
 
 void MemoryLead::check_held() const {
-  if (dispatch_.term_ != term_) throw LeadershipLost("another process leads the study by now");
+  if (dispatch_.term_ != term_) throw LeadershipLost("another process leads the study now");
 }
 
 void MemoryLead::sign_of_life() {

@@ -156,9 +156,9 @@ std::string advice(std::string_view state) {
   if (state == "25006") return "the database is read-only, as a standby or a full one is. Nothing was written";
   if (state.starts_with("57P") || state.starts_with("08")) return "the server ended the connection";
   if (state == "57014") return "the server took too long and gave up. Nothing of this write was kept";
-  if (state.starts_with("40") || state == "55P03") return "another transaction was in the way. Nothing was written";
+  if (state.starts_with("40") || state == "55P03") return "another transaction conflicted. Nothing was written";
   if (state.starts_with("58")) return "the server cannot read or write its files. Nothing of this write was kept";
-  if (state == "42501") return "this user may not do that. Ask the owner of the database for the right";
+  if (state == "42501") return "this user lacks the permission. Ask the owner of the database for it";
   if (state.starts_with("28")) return "the server refused this user. Check user, password (PGPASSFILE) and pg_hba.conf";
   return "the database refused";
 }
@@ -214,19 +214,19 @@ std::int64_t SqlRows::integer(int row, int column) const {
     case kInt8:
       return static_cast<std::int64_t>(bits);
     default:
-      throw LogicError(fmt::format("postgres: column {} is no integer", column));
+      throw LogicError(fmt::format("postgres: column {} is not an integer", column));
   }
 }
 
 double SqlRows::number(int row, int column) const {
   const std::uint64_t bits = bits_of(bytes(row, column));
   if (type(column) == kFloat8) return std::bit_cast<double>(bits);
-  check(type(column) == kFloat4, "postgres: a column is no number");
+  check(type(column) == kFloat4, "postgres: a column is not a number");
   return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
 }
 
 double SqlRows::instant(int row, int column) const {
-  check(type(column) == kTimestamptz, "postgres: a column is no instant");
+  check(type(column) == kTimestamptz, "postgres: a column is not a timestamp");
   const auto micros = static_cast<std::int64_t>(bits_of(bytes(row, column)));
   return static_cast<double>(micros + kServerEpoch) / 1e6;
 }

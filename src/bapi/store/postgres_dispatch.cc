@@ -191,11 +191,11 @@ PostgresLead::~PostgresLead() {
 void PostgresLead::refuse_lost() const {
   const SqlRows rows = db_->run_again("SELECT 1 FROM bapi.study WHERE id = $1 AND term > $2", {study_, term_});
   if (rows.empty()) refuse_older_log();
-  throw LeadershipLost(fmt::format(
-      "{}: another process leads this study by now, because this one was not heard of for {:.0f} s. Nothing "
-      "more is written; what was trained is in the other's hands",
-      db_->url().shown(),
-      kLeaderSilence));
+  throw LeadershipLost(
+      fmt::format("{}: another process leads this study now, because this one was silent for {:.0f} s. This "
+                  "one writes nothing more; the other continues its trials",
+                  db_->url().shown(),
+                  kLeaderSilence));
 }
 
 void PostgresLead::refuse_older_log() const {

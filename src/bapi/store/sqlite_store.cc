@@ -105,7 +105,7 @@ bool is_there(const std::filesystem::path& file) {
   const std::filesystem::file_type type = std::filesystem::symlink_status(file, error).type();
   if (type == std::filesystem::file_type::not_found) return false;
   if (type == std::filesystem::file_type::none) {
-    throw StoreError(fmt::format("{}: cannot be looked at: {}", file.string(), error.message()));
+    throw StoreError(fmt::format("{}: cannot be accessed: {}", file.string(), error.message()));
   }
   if (type == std::filesystem::file_type::symlink) {
     throw StoreError(
@@ -114,7 +114,7 @@ bool is_there(const std::filesystem::path& file) {
                     file.string()));
   }
   if (type != std::filesystem::file_type::regular) {
-    throw StoreError(fmt::format("{}: it is no regular file", file.string()));
+    throw StoreError(fmt::format("{}: it is not a regular file", file.string()));
   }
   return true;
 }

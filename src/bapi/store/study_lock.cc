@@ -125,7 +125,7 @@ std::optional<StudyLock::Holder> StudyLock::holder(const std::filesystem::path& 
   }
   const StudyLock probe(fd, file);
   struct flock request = whole_file();
-  if (::fcntl(probe.fd_, F_OFD_GETLK, &request) != 0) throw_file_error(file, "cannot be looked at");
+  if (::fcntl(probe.fd_, F_OFD_GETLK, &request) != 0) throw_file_error(file, "cannot be accessed");
   if (request.l_type == F_UNLCK) return std::nullopt;
   return read_holder(probe.fd_);
 }

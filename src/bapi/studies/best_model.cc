@@ -80,7 +80,7 @@ void require_new_or_empty(const fs::path& directory) {
   std::error_code failed;
   const fs::file_status status = fs::symlink_status(directory, failed);
   if (!fs::exists(status)) return;
-  require(fs::is_directory(status), fmt::format("--copy {}: it exists and is no directory", directory.string()));
+  require(fs::is_directory(status), fmt::format("--copy {}: it exists and is not a directory", directory.string()));
   require(fs::is_empty(directory),
           fmt::format("--copy {}: the directory is not empty; name a new one", directory.string()));
 }

@@ -33,7 +33,7 @@ void require_study(const std::string& place) {
           fmt::format("there is no study {}; expected the directory of an earlier study, such as old.bapi",
                       shown_path(place)));
   require(!fs::is_directory(place, ignored) || is_study(StudyDir(place)),
-          fmt::format("{} is no study: it has no study.db", shown_path(place)));
+          fmt::format("{} is not a study: it has no study.db", shown_path(place)));
 }
 
 void require_same_metric(const Metric& earlier, const StudySpec& spec, const WarmStart& source) {

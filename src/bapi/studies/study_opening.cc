@@ -84,7 +84,7 @@ void refuse_less_than_spent(const History& history, const BudgetSpec& wanted) {
   const Budget budget = history.budget();
   if (wanted.limit == budget.total() || wanted.limit >= budget.spent()) return;
   throw InvalidInput(
-      fmt::format("budget: {} is less than the {} that are spent already; the budget of the study is {}. "
+      fmt::format("budget: {} is less than the {} already spent; the budget of the study is {}. "
                   "It is a total: give that or more, or stop the study as it is",
                   short_cost(wanted.limit, wanted),
                   short_cost(budget.spent(), wanted),

@@ -52,7 +52,7 @@ RepairSummary repair_study(const StudyDir& dir, const StudyDir& copy) {
   require(!fs::exists(copy.root()), fmt::format("{}: it exists already; name a new directory", copy.root().string()));
   if (StudyLock::holder(dir.root())) throw StoreError(fmt::format("{}: it is running; end it first", from));
   const StudyView study = open_study(dir.root().string());
-  require(study.damage.has_value(), fmt::format("{}: its log is sound, there is nothing to repair", from));
+  require(study.damage.has_value(), fmt::format("{}: its log is intact; there is nothing to repair", from));
   try {
     copy.create();
     RepairSummary summary{.kept = study.damage->seq - 1};

@@ -21,7 +21,7 @@ void retry_trial(const StudyPlace& place, std::int64_t number, const Tell& tell)
               "trial {} is {}; expected one that has failed: bapi trials lists them", number, to_string(trial.state)));
   const Epoch last = trial.curve.last_epoch();
   const std::vector<Event> facts = {TrialRetried{
-      .trial = trial.id, .reason = "asked for by the user", .until = std::max(trial.asked_until, last + 1)}};
+      .trial = trial.id, .reason = "requested by the user", .until = std::max(trial.asked_until, last + 1)}};
   log.append(facts, SystemClock().now());
   tell(fmt::format("trial {} continues {} when the study is run: bapi resume {}",
                    number,

@@ -50,7 +50,7 @@ void refuse_if_closed(const fs::path& path) {
   [[maybe_unused]] const fs::file_status status = fs::symlink_status(path, error);
   if (error != std::errc::permission_denied) return;
   throw StoreError(
-      fmt::format("{}: cannot be looked at: permission denied. Ask its owner, or check the modes of its directories",
+      fmt::format("{}: cannot be accessed: permission denied. Ask its owner, or check the modes of its directories",
                   path.string()));
 }
 

@@ -64,7 +64,7 @@ std::string ending_of(const PlanSummary& plan, const BudgetSpec& unit) {
   for (const PlannedTraining& run : plan.runs) cheapest = std::min(cheapest, run.cost);
   const std::string trials = plural(std::ssize(plan.runs), "further trial");
   if (plan.left < cheapest) {
-    return fmt::format("the budget covers {}; the {} left after that cover no other", trials, left);
+    return fmt::format("the budget covers {}; too little remains for another", trials);
   }
   if (std::ssize(plan.runs) < kMostRuns) {
     return fmt::format("after {}, more would add almost nothing; {} of the budget would remain", trials, left);

@@ -68,7 +68,7 @@ Objection bad_repeat(const TrialStarted& start, const std::vector<Trial>& trials
   if (of < 0 || of >= std::ssize(trials)) return no_such_trial(repeat->of);
   const Trial& first = trials[static_cast<std::size_t>(of)];
   if (!first.assignment.repeat && first.config == start.config && repeat->number >= 2) return std::nullopt;
-  return fmt::format("trial {} is no repeat of trial {}", index(start.trial), of);
+  return fmt::format("trial {} is not a repeat of trial {}", index(start.trial), of);
 }
 
 Objection bad_turn(const TrialStarted& start, std::optional<int> next) {
@@ -211,7 +211,7 @@ void History::measure(const Measured& fact) {
   if (fact.others) trial.others[m.epoch] = *fact.others;
   trial.retries = 0;
   charge(trial, m.cost);
-  failures_in_a_row_ = 0;
+  if (m.epoch > failed_after_) failures_in_a_row_ = 0;
   training_cost_ += m.cost;
   ++reported_;
 }
@@ -254,6 +254,8 @@ void History::apply(const Event& event) {
                    [](const ProgramEnded&) {},
                    [&](const TrialFailed& e) {
                      at(e.trial).failure = e.message;
+                     const Epoch reached = at(e.trial).curve.last_epoch();
+                     failed_after_ = failures_in_a_row_ == 0 ? reached : std::min(failed_after_, reached);
                      ++failures_in_a_row_;
                    },
                    [&](const Interrupted& e) { at(e.trial).interruption = e.reason; },

@@ -41,7 +41,8 @@ class History {
   std::span<const TrialId> open_trials() const { return open_; }        // the same, in their order
   bool finished() const { return finished_; }
   const std::string& finish_reason() const { return finish_reason_; }
-  int failures_in_a_row() const { return failures_in_a_row_; }  // failed trials since a trial last reported an epoch
+  // Failed trials since a trial last got further than they did: than the earliest epoch in which one of them failed.
+  int failures_in_a_row() const { return failures_in_a_row_; }
 
   // Configurations that were asked for, in their order; trials try them one after the other. `next_wish` is the number
   // of the first that no trial has tried, if there is one.
@@ -92,6 +93,7 @@ class History {
   bool finished_ = false;
   std::string finish_reason_;
   int failures_in_a_row_ = 0;
+  Epoch failed_after_ = 0;  // the fewest epochs that one of them has
   std::vector<ConfigEnqueued> wishes_;
   int wishes_tried_ = 0;
 };

@@ -318,7 +318,13 @@ Enum read_word(const YamlField& yaml) {
 
 void read_notation(const YamlField& field, Goal& goal) {
   const std::string text = field.is_scalar() ? field.text("maximize or minimize") : "";
-  goal = text == "max" ? Goal::maximize : text == "min" ? Goal::minimize : read_word<Goal>(field);
+  if (text == "max" || text == "maximise") {
+    goal = Goal::maximize;
+  } else if (text == "min" || text == "minimise") {
+    goal = Goal::minimize;
+  } else {
+    goal = read_word<Goal>(field);
+  }
 }
 
 // What to write instead of the words that other tools have for the keys of a mapping.
@@ -392,6 +398,9 @@ StudySpec read_study(const YamlField& root, const std::optional<std::string>& na
       {"objective", "write 'metric', for example metric: {name: loss, goal: minimize}"},
       {"mode", "write 'metric', for example metric: {name: loss, goal: minimize}"},
       {"search_space", "write 'parameters'"},
+      {"space", "write 'parameters'"},
+      {"params", "write 'parameters'"},
+      {"hyperparameters", "write 'parameters'"},
       {"n_trials", "write 'budget', for example budget: 500 epochs"},
       {"num_samples", "write 'budget', for example budget: 500 epochs"},
       {"timeout", "write 'budget', for example budget: 30m"},

@@ -40,6 +40,9 @@ std::string syntax_hint(std::string_view text, const YAML::Mark& mark) {
   }
   if (begin == std::string_view::npos) return "";
   const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+  if (line.substr(0, line.find_first_not_of(" \t")).find('\t') != std::string_view::npos) {
+    return "; YAML allows no tabs at the beginning of a line: indent with spaces";
+  }
   const bool macro_in_list = line.find('[') != std::string_view::npos && line.find("${") != std::string_view::npos;
   return macro_in_list ? "; inside [ ] a macro needs quotes: \"${name}\"" : "";
 }
