@@ -7,6 +7,7 @@ COMPARISON is the directory of `bapi compare`. A table of the page stands betwee
 """
 
 import argparse
+import collections
 import pathlib
 import re
 import statistics
@@ -14,10 +15,12 @@ import statistics
 import panels
 from live_runs import live_table
 from rank_tests import critical_difference, friedman
-from replay import EXPERIMENTS, Replay, task_of
+from replay import AGENTS, EXPERIMENTS, Replay, task_of
 from statements import EIGHT, PAPER_RANKS, Statements
 
-VARIANTS = ("bapi-4", "bapi-8", "bapi-4-l", "bapi-4-nm", "bapi")
+ABLATIONS = ("bapi-4", "bapi-8", "bapi-4-l", "bapi-4-nm")
+VARIANTS = ABLATIONS + ("bapi",)
+VERDICTS = ("confirmed", "not confirmed", "reversed", "no data")
 OTHERS = ("asha", "top-k", "one-epoch", "glasses", "random")
 
 
@@ -90,6 +93,33 @@ def experiment_table(replay, candidates):
     return lines
 
 
+def ablation_table(replay):
+    """Mean regret of BAPI-4 over networks and over agents at each budget; for each variant the difference from it, over
+    the experiments that both were run on."""
+    budgets = replay.budgets()
+    kinds = {"networks": lambda name: name not in AGENTS, "agents": lambda name: name in AGENTS}
+    lines = head("policy", *(f"{budget}, {kind}" for budget in budgets for kind in kinds))
+    for policy in ABLATIONS:
+        cells = []
+        for budget in budgets:
+            shared = replay.experiments(["bapi-4", policy], budget)
+            for is_of_kind in kinds.values():
+                cells.append(ablation_cell(replay, policy, budget, [name for name in shared if is_of_kind(name)]))
+        lines.append(row(f"`{policy}`", *cells))
+    seeds = (f"{seeds_of(replay, budget, replay.experiments(['bapi-4'], budget))} seeds at {budget}" for budget in budgets)
+    return [*lines, "", f"With {', '.join(seeds)}."]
+
+
+def ablation_cell(replay, policy, budget, names):
+    if not names:
+        return "-"
+    regrets = [replay.regret(name, policy, budget) for name in names]
+    if policy == "bapi-4":
+        return "{:.3f} ± {:.3f}".format(*panels.mean_and_error(regrets))
+    differences = [regret - replay.regret(name, "bapi-4", budget) for name, regret in zip(names, regrets)]
+    return "{:+.3f} ± {:.3f}".format(*panels.mean_and_error(differences))
+
+
 def best_in_bold(cells):
     least = min(mean for mean, _ in cells)
     return [f"**{m:.3f}** ± {e:.3f}" if m == least else f"{m:.3f} ± {e:.3f}" for m, e in cells]
@@ -97,17 +127,25 @@ def best_in_bold(cells):
 
 def statement_table(replay):
     statements = Statements(replay)
-    lines = head("the paper says", "measured", "number", "verdict")
+    rows = []
     for finding in statements.findings():
         number = f"{finding.estimate:+.2f} ± {finding.error:.2f} (n = {finding.count})" if finding.count > 1 else "-"
-        lines.append(row(finding.statement, finding.measure, number, f"*{finding.verdict}*"))
-    text = "With a large budget most methods end with comparable results"
-    measure = f"of the eight, within the critical difference of the best, {statements.large}"
+        rows.append((finding.statement, finding.measure, number, finding.verdict))
+    rows.append(("With a large budget most methods end with comparable results",
+                 f"of the eight, within the critical difference of the best, {statements.large}",
+                 *comparable_at_the_end(statements)))
+    verdicts = collections.Counter(verdict for *_, verdict in rows)
+    counts = ", ".join(f"{verdicts[verdict]} *{verdict}*" for verdict in VERDICTS if verdicts[verdict])
+    return [*head("the paper says", "measured", "number", "verdict"),
+            *(row(*cells, f"*{verdict}*") for *cells, verdict in rows), "", f"{len(rows)} statements: {counts}."]
+
+
+def comparable_at_the_end(statements):
+    """Number and verdict."""
     if statements.large == statements.tight:
-        return [*lines, row(text, measure, "-", "*no data*")]
+        return "-", "no data"
     count = statements.comparable_at_the_end()
-    lines.append(row(text, measure, count, "*confirmed*" if count > len(EIGHT) / 2 else "*not confirmed*"))
-    return lines
+    return count, "confirmed" if count > len(EIGHT) / 2 else "not confirmed"
 
 
 def panel_links(budgets):
@@ -142,6 +180,7 @@ def main():
     put_into(arguments.page, {"ranks": rank_table(replay), "panels": panel_links(replay.budgets()),
                               "eight": experiment_table(replay, EIGHT),
                               "variants": experiment_table(replay, VARIANTS + OTHERS),
+                              "ablations": ablation_table(replay),
                               "statements": statement_table(replay),
                               "live": live_table(replay, arguments.live)})
     for budget in replay.budgets():

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """The report of the replay: ranks, tests and the page, on a log made up here."""
 
+import collections
 import json
 import math
 import pathlib
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -26,7 +28,7 @@ TABLES = ("logreg-mnist", "mlp-olivetti", "a2c-reacher-0", "a2c-reacher-1", "ddq
 POLICIES = EIGHT + ("bapi-8", "bapi-4-l", "bapi-4-nm", "bapi", "asha", "top-k", "one-epoch", "glasses", "random")
 INDEX_HEAD = "table,goal,best,seconds_per_training\n"
 PAGE = "".join(f"<!-- results: {name} -->\nold\n<!-- end of results -->\n"
-               for name in ("ranks", "panels", "eight", "variants", "statements", "live"))
+               for name in ("ranks", "panels", "eight", "variants", "ablations", "statements", "live"))
 
 
 def run_record(policy, table, seed, budget, final):
@@ -242,6 +244,31 @@ class Page(unittest.TestCase):
             self.assertIn("| `bapi-4` | 2.90 ± 0.51 | 1.00 ± 0.00 | 1.00 ± 0.00 |", text)
             self.assertIn("Nothing was run live", text)
             xml.etree.ElementTree.parse(directory / "panels-5full.svg")
+
+    def test_variants_stand_next_to_bapi_4_and_verdicts_are_counted(self):
+        def regret(policy, table, seed):
+            of_table = 0.5 + 0.1 * TABLES.index(table)
+            if policy == "bapi-8":
+                return of_table + (0.1 if table in ("logreg-mnist", "mlp-olivetti") else -0.05)
+            return of_table
+
+        with tempfile.TemporaryDirectory() as scratch:
+            directory = pathlib.Path(scratch)
+            write_comparison(directory, regret)
+            page = directory / "README.md"
+            page.write_text(PAGE)
+            answer = self.report(directory, page)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            text = page.read_text()
+            # Means of 0.5 and 0.6 and, for the agents, of (0.7 + 0.8) / 2 and 0.9.
+            self.assertIn("| `bapi-4` | 0.550 ± 0.050 | 0.825 ± 0.075 | 0.550 ± 0.050 | 0.825 ± 0.075 |", text)
+            self.assertIn("| `bapi-8` | +0.100 ± 0.000 | -0.050 ± 0.000 | +0.100 ± 0.000 | -0.050 ± 0.000 |", text)
+            self.assertIn("With 2 seeds at 5full, 2 seeds at 20full.", text)
+            verdicts = re.findall(r"\| \*([a-z ]+)\* \|$", text, re.MULTILINE)
+            total, counts = re.search(r"^(\d+) statements: (.*)\.$", text, re.MULTILINE).groups()
+            self.assertEqual(int(total), len(verdicts))
+            self.assertEqual({verdict: int(number) for number, verdict in re.findall(r"(\d+) \*([a-z ]+)\*", counts)},
+                             dict(collections.Counter(verdicts)))
 
     def test_a_budget_that_is_not_finished_is_left_out(self):
         with tempfile.TemporaryDirectory() as scratch:
