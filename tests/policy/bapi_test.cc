@@ -144,6 +144,29 @@ TEST(Bapi, DoesNotBelieveFlatBeginnings) {
   EXPECT_LT(2.0 * regret({.name = "bapi"}), regret({.name = "bapi", .options = {{"late_starters", "off"}}}));
 }
 
+// All begin alike and seem to tell a little; after epoch 20 of 50 a half of them rises far above that.
+TEST(Bapi, BeginsNewTrialsWithTheEpochsThatItTakesCurvesToPart) {
+  const auto value = [](double x, Epoch t) {
+    const double early = 0.1 + 0.015 * std::cos(9.0 * x) * (1.0 - std::exp(-0.2 * t));
+    const double later = x < 0.5 ? 0.0 : 0.8 - 1.3 * (x - 0.8) * (x - 0.8);
+    return early + later / (1.0 + std::exp(-0.5 * (t - 30.0)));
+  };
+  const CurveTable table = test::table_of(60, 50, value);
+  const auto first_looks = [&](const char* late_starters) {
+    const PolicySpec policy{.name = "bapi", .options = {{"late_starters", late_starters}}};
+    std::vector<Epoch> looks;
+    for (const StoredEvent& stored : run(table, policy, {.budget = 400.0, .seed = 1}).events) {
+      if (const auto* start = std::get_if<TrialStarted>(&stored.event)) looks.push_back(start->until);
+    }
+    return looks;
+  };
+  const std::vector<Epoch> off = first_looks("off");
+  EXPECT_EQ(*std::max_element(off.begin(), off.end()), 5);  // a tenth of 50
+  const std::vector<Epoch> on = first_looks("on");
+  EXPECT_EQ(on.front(), 5) << "nothing is known yet";
+  EXPECT_GT(*std::max_element(on.begin(), on.end()), 15);
+}
+
 // In standardised units the score is the same whatever the metric is measured in; told is the metric's unit.
 TEST(Bapi, ImprovementsAreToldInTheUnitOfTheMetric) {
   const auto quality = [](double x, Epoch t) { return 1.0 - (x - 0.7) * (x - 0.7) - 0.5 / std::sqrt(double(t)); };

@@ -11,17 +11,28 @@ namespace {
 
 using Course = std::function<double(Epoch)>;
 
-// A study whose trials have shown these courses for so many epochs.
-History study_with(const std::vector<Course>& courses, Epoch epochs) {
+struct Shown {
+  Course course;
+  Epoch epochs;
+};
+
+History study_of_trials(const std::vector<Shown>& trials) {
   const CurveTable table = test::small_table(20, 40);
   History history(study_of(table, 1e6, {}, 1, 1));
-  for (std::size_t i = 0; i < courses.size(); ++i) {
+  for (std::size_t i = 0; i < trials.size(); ++i) {
     const TrialId id{static_cast<std::int64_t>(i)};
-    history.apply(TrialStarted{.trial = id, .config = table.configs[i], .until = epochs});
-    for (Epoch t = 1; t <= epochs; ++t) history.apply(Measured{id, {t, courses[i](t), 1.0}});
+    history.apply(TrialStarted{.trial = id, .config = table.configs[i], .until = trials[i].epochs});
+    for (Epoch t = 1; t <= trials[i].epochs; ++t) history.apply(Measured{id, {t, trials[i].course(t), 1.0}});
     history.apply(SegmentDone{id});
   }
   return history;
+}
+
+// A study whose trials have shown these courses for so many epochs.
+History study_with(const std::vector<Course>& courses, Epoch epochs) {
+  std::vector<Shown> trials;
+  for (const Course& course : courses) trials.push_back({course, epochs});
+  return study_of_trials(trials);
 }
 
 // About 0.1, up and down by 0.01 as it comes.
@@ -83,6 +94,39 @@ TEST(Rungs, WhereFluctuationCannotBeToldValuesCount) {
   EXPECT_TRUE(tells_apart(study_with({at_chance(0), at_chance(1)}, 3), 3));
   EXPECT_TRUE(tells_apart(study_with({at_chance(0)}, 10), 10));
   EXPECT_TRUE(tells_apart(study_with({at_chance(0), at_chance(1)}, 10), 20)) << "nobody has got there";
+}
+
+// Rises by `lead` at once, and by `later` after epoch 15.
+Course in_two_steps(double lead, double later) {
+  return [=](Epoch t) { return 0.1 + lead * std::min(1.0, 0.2 * t) + (t > 15 ? later : 0.0); };
+}
+
+TEST(Rungs, ALeadThatIsDwarfedByWhatComesLaterTellsNothing) {
+  const std::vector<Shown> begun = {{in_two_steps(0.0, 0.0), 10}, {in_two_steps(0.01, 0.0), 10}};
+  const auto with = [&](const Shown& a, const Shown& b) {
+    std::vector<Shown> trials = begun;
+    trials.push_back(a);
+    trials.push_back(b);
+    return study_of_trials(trials);
+  };
+  const Shown leader{in_two_steps(0.1, 0.0), 40};
+  EXPECT_TRUE(tells_apart(with(leader, {in_two_steps(0.0, 0.0), 40}), 10));
+  EXPECT_TRUE(tells_apart(with(leader, {in_two_steps(0.05, 0.2), 40}), 10)) << "by less than three times the lead";
+  const History late = with(leader, {in_two_steps(0.05, 0.5), 40});
+  EXPECT_FALSE(tells_apart(late, 10));
+  EXPECT_TRUE(tells_apart(late, 16)) << "they have come apart";
+}
+
+TEST(Rungs, WhatAllTrialsGainLaterDoesNotTakeBackALead) {
+  const std::vector<Shown> together = {{in_two_steps(0.1, 0.5), 40}, {in_two_steps(0.0, 0.5), 40}};
+  EXPECT_TRUE(tells_apart(study_of_trials(together), 10));
+}
+
+TEST(Rungs, OneTrialOrAFewFurtherEpochsDoNotTakeBackALead) {
+  const Shown leader{in_two_steps(0.1, 0.0), 10};
+  EXPECT_TRUE(tells_apart(study_of_trials({leader, leader, {in_two_steps(0.0, 0.9), 40}}), 10)) << "one trial";
+  const std::vector<Shown> near = {{in_two_steps(0.1, 0.0), 19}, {in_two_steps(0.0, 0.9), 19}};
+  EXPECT_TRUE(tells_apart(study_of_trials(near), 10)) << "less than twice as far";
 }
 
 }  // namespace

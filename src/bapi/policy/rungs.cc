@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -53,6 +54,37 @@ bool has_risen(const Vector& curve, double deviation) {
   return rise > 3.0 * deviation * std::sqrt(2.0 / static_cast<double>(half));
 }
 
+// The lead that the best trial won after `epoch` is so many times as large as the lead of the best there.
+constexpr double kLeadWonLater = 3.0;
+
+// Trials that have got twice as far as `epoch` have come apart since then, by several times the differences at `epoch`:
+// what decides had not begun there. The lead won later is the gain of the best of them less the smallest gain. Bad
+// values do not count: the lead at `epoch` is that of the best over the lower quartile.
+bool comes_apart_later(const History& history, Epoch epoch) {
+  const Epoch far = std::min(2 * epoch, history.spec().epochs.max);
+  if (far <= epoch) return false;
+  std::vector<double> there;
+  std::vector<double> gains;
+  double best = -std::numeric_limits<double>::infinity();
+  double gain_of_best = 0.0;
+  for (const Trial& trial : history.trials()) {
+    if (!has_reached(trial, epoch)) continue;
+    const double value = trial.curve.best_by(epoch);
+    if (!std::isfinite(value)) continue;
+    there.push_back(value);
+    if (!has_reached(trial, far)) continue;
+    gains.push_back(trial.curve.best() - value);
+    if (trial.curve.best() <= best) continue;
+    best = trial.curve.best();
+    gain_of_best = gains.back();
+  }
+  if (gains.size() < 2) return false;
+  const double won_later = gain_of_best - *std::min_element(gains.begin(), gains.end());
+  const double leader = *std::max_element(there.begin(), there.end());
+  const std::ptrdiff_t lower_quartile = (std::ssize(there) - 1) / 4;
+  return won_later > kLeadWonLater * (leader - ranked(std::move(there), lower_quartile));
+}
+
 }  // namespace
 
 bool has_reached(const Trial& trial, Epoch epoch) {
@@ -71,6 +103,7 @@ Epoch next_rung(Epoch done, Epoch first, double ratio, Epoch max_epoch) {
 }
 
 bool tells_apart(const History& history, Epoch epoch) {
+  if (comes_apart_later(history, epoch)) return false;
   std::vector<Vector> curves;
   for (const Trial& trial : history.trials()) {
     if (!trial.curve.empty() && trial.curve.last_epoch() >= epoch) curves.push_back(values_up_to(trial, epoch));

@@ -31,7 +31,8 @@ Epoch next_rung(Epoch done, Epoch first, double ratio, Epoch max_epoch);
 // Whether the values up to `epoch` of the trials that have reached it say which of them are better: the best is ahead
 // of the median by more than values fluctuate, or a curve has risen by more than that. If not, nothing has begun to
 // learn yet, and ranks are luck. True of fewer than two trials, and of curves of fewer than four values, whose
-// fluctuation cannot be told.
+// fluctuation cannot be told. False in any case once trials that were trained twice as far have come apart by several
+// times the lead that the best has at `epoch`: there it was luck, too.
 bool tells_apart(const History& history, Epoch epoch);
 
 // Wait while something runs, otherwise Finish with the reason.
