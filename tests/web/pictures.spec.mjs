@@ -51,10 +51,12 @@ async function picture(route, shows, scheme, width) {
   const page = await open(chrome, server.base, {width, height: width > 600 ? 900 : 740, scheme});
   await go(page, server, route);
   if (shows) await until(() => page.evaluate(shows).catch(() => false), route + ' showing all of it');
-  await page.keyboard.press(' ');  // nothing changes any more
+  // A tab that nobody sees does not change any more.
+  await page.waitForFunction(() => /^. live$/.test(document.querySelector('.live').innerText));
+  await page.evaluate(() => { Object.defineProperty(document, 'hidden', {value: true}); document.dispatchEvent(new Event('visibilitychange')); });
   await page.evaluate((dir) => {
     const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    while (walk.nextNode()) walk.currentNode.data = walk.currentNode.data.replaceAll(dir, '/studies').replace(/\b[\dhmd]+( s)? ago/g, '2 days ago').replace(/held, \d+ changes? waiting/, 'held');
+    while (walk.nextNode()) walk.currentNode.data = walk.currentNode.data.replaceAll(dir, '/studies').replace(/\b[\dhmd]+( s)? ago/g, '2 days ago');
   }, place.dir);
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   const shot = await page.screenshot();
