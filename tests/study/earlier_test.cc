@@ -73,21 +73,44 @@ EarlierStudy study_of(const std::string& name, const std::vector<double>& rates)
 
 const Space kUnit = space_of({{.name = "x", .domain = RealRange{}}});
 
+// With `params` parameters, all of the same value.
+EarlierStudy study_of(const std::string& name, const std::vector<double>& rates, std::size_t params) {
+  EarlierStudy study = study_of(name, rates);
+  for (EarlierTrial& trial : study.trials) {
+    trial.config.values.assign(params, trial.config.values.front());
+  }
+  return study;
+}
+
+Space unit_cube(std::size_t params) {
+  std::vector<Param> all;
+  for (std::size_t i = 0; i < params; ++i) all.push_back({.name = std::string(i + 1, 'x'), .domain = RealRange{}});
+  return space_of(all);
+}
+
 TEST(BestOfEarlier, ThreeThatAreNotClose) {
-  const auto best = best_of_earlier({study_of("old", {0.5, 0.51, 0.9, 0.91, 0.1, 0.3})}, kUnit, {});
+  const auto best = best_of_earlier({study_of("old", {0.5, 0.51, 0.9, 0.91, 0.1, 0.3}, 8)}, unit_cube(8), {});
   ASSERT_EQ(best.size(), 3U);
-  EXPECT_EQ(best[0].wish, (Config{{0.5}}));
-  EXPECT_EQ(best[1].wish, (Config{{0.9}}));
-  EXPECT_EQ(best[2].wish, (Config{{0.1}}));
+  EXPECT_EQ(best[0].wish.values.front(), Value(0.5));
+  EXPECT_EQ(best[1].wish.values.front(), Value(0.9));
+  EXPECT_EQ(best[2].wish.values.front(), Value(0.1));
   EXPECT_EQ(best[0].by, "the warm start: the best of old");
   EXPECT_EQ(best[1].by, "the warm start: the second best of old");
 }
 
+TEST(BestOfEarlier, LeaveMostOfAnInitialDesignAsItIs) {
+  const std::vector<std::size_t> expected = {1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3};
+  for (std::size_t params = 1; params <= expected.size(); ++params) {
+    const EarlierStudy old = study_of("old", {0.1, 0.3, 0.5, 0.7, 0.9}, params);
+    EXPECT_EQ(best_of_earlier({old}, unit_cube(params), {}).size(), expected[params - 1]) << params;
+  }
+}
+
 TEST(BestOfEarlier, StudiesTakeTurnsAndEachHasOne) {
-  const auto best = best_of_earlier({study_of("a", {0.1, 0.2}), study_of("b", {0.9})}, kUnit, {});
+  const auto best = best_of_earlier({study_of("a", {0.1, 0.2}, 8), study_of("b", {0.9}, 8)}, unit_cube(8), {});
   ASSERT_EQ(best.size(), 3U);
   EXPECT_EQ(best[1].by, "the warm start: the best of b");
-  EXPECT_EQ(best[2].wish, (Config{{0.2}}));
+  EXPECT_EQ(best[2].wish.values.front(), Value(0.2));
   const auto five = best_of_earlier(
       {study_of("a", {0.1}), study_of("b", {0.2}), study_of("c", {0.3}), study_of("d", {0.4}), study_of("e", {0.5})},
       kUnit,
@@ -96,11 +119,12 @@ TEST(BestOfEarlier, StudiesTakeTurnsAndEachHasOne) {
 }
 
 TEST(BestOfEarlier, AreRowsOfThePoolIfThereIsOne) {
-  const std::vector<Config> pool = {{{0.0}}, {{0.25}}, {{0.5}}, {{1.0}}};
-  const auto best = best_of_earlier({study_of("old", {0.3, 0.2, 0.9})}, kUnit, pool);
+  std::vector<Config> pool;
+  for (const double value : {0.0, 0.25, 0.5, 1.0}) pool.push_back({std::vector<Value>(8, value)});
+  const auto best = best_of_earlier({study_of("old", {0.3, 0.2, 0.9}, 8)}, unit_cube(8), pool);
   ASSERT_EQ(best.size(), 2U);
-  EXPECT_EQ(best[0].wish, (Config{{0.25}}));
-  EXPECT_EQ(best[1].wish, (Config{{1.0}}));
+  EXPECT_EQ(best[0].wish, pool[1]);
+  EXPECT_EQ(best[1].wish, pool[3]);
 }
 
 }  // namespace earlier_test

@@ -12,8 +12,11 @@
 namespace bapi {
 namespace {
 
-// Configurations that are tried first, unless there are more studies.
-constexpr std::size_t kMostTried = 3;
+// Configurations that are tried first, unless there are more studies. They take the place of trials of an initial
+// design, which has one more than there are parameters: most of it has to stay, in case the earlier study is of no use.
+std::size_t most_tried(const Space& space) {
+  return static_cast<std::size_t>(std::clamp<Eigen::Index>((space.unit_dim() + 1) / 3, 1, 3));
+}
 
 // Two configurations are close if no coordinate of the unit cube differs by more.
 constexpr double kClose = 0.05;
@@ -116,7 +119,7 @@ std::vector<std::string> missing_in(const Space& from, const Space& to) {
 std::vector<EarlierBest> best_of_earlier(const std::vector<EarlierStudy>& earlier,
                                          const Space& space,
                                          const std::vector<Config>& pool) {
-  const std::size_t most = std::max(kMostTried, earlier.size());
+  const std::size_t most = std::max(most_tried(space), earlier.size());
   std::vector<EarlierBest> chosen;
   std::vector<std::size_t> next(earlier.size(), 0);  // of the trials of each study
   std::vector<std::size_t> taken(earlier.size(), 0);

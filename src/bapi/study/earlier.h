@@ -54,8 +54,8 @@ struct EarlierBest {
   std::string by = {};  // "the warm start: the best of mlp"
 };
 
-// What a study tries first: the best configurations of its earlier studies in turn, none close to one before it, three
-// in all or one of each. With a pool, its nearest rows.
+// What a study tries first: the best of its earlier studies in turn, none close to one before it. One in all for up to
+// four parameters, two for up to seven, else three; at least one of each study. With a pool, its nearest rows.
 std::vector<EarlierBest> best_of_earlier(const std::vector<EarlierStudy>& earlier,
                                          const Space& space,
                                          const std::vector<Config>& pool);
