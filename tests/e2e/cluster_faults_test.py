@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from harness import HERE
+from harness import HERE, PATIENCE
 from tcp_proxy import TcpProxy
 from with_workers import WithWorkers
 
@@ -343,6 +343,46 @@ class ClusterFaults(WithWorkers):
         if self.database.user:
             os.chown(place, self.database.user.pw_uid, self.database.user.pw_gid)
         return place
+
+    def die_at(self, statement, *arguments):
+        """A process that is killed when it is about to send its statement of this number, or has just sent it (17+)."""
+        process = self.begin(*arguments, BAPI_TEST_DEATH=statement)
+        process.wait(PATIENCE)
+        self.assertIn(process.returncode, (0, -signal.SIGKILL), self.said_by(process))
+        return process.returncode
+
+    def test_a_leader_may_die_at_any_statement(self):
+        self.study_file('"90 epochs"', 0.05)
+        leader = self.begin("run", "study.yaml", "--storage", self.url, "--workers", "0")
+        self.wait_for_study()
+        worker = self.worker("--no-lead", "--slots", "2")
+        self.wait_for_epochs(2)
+        leader.kill()
+        leader.wait()
+        deaths = 0
+        for number in range(1, 40, 2):
+            for moment in ("", "+"):
+                code = self.die_at(f"{number}{moment}", "resume", self.study_url, "--workers", "0", "-q")
+                deaths += code != 0
+        self.assertGreater(deaths, 10)
+        self.bapi("resume", self.study_url, "--workers", "0", "-q")
+        self.end_of(worker)
+        self.assertEqual(self.check_study()["budget"]["spent"], 90.0)
+
+    def test_a_worker_may_die_at_any_statement(self):
+        self.study_file('"90 epochs"', 0.05)
+        leader = self.begin("run", "study.yaml", "--storage", self.url, "--workers", "0")
+        self.wait_for_study()
+        deaths = 0
+        for number in range(1, 26, 2):
+            for moment in ("", "+"):
+                code = self.die_at(f"{number}{moment}", "worker", self.study_url, "--no-lead")
+                deaths += code != 0
+        self.assertGreater(deaths, 10)
+        worker = self.worker("--no-lead", "--slots", "2")
+        self.end_of(leader)
+        self.end_of(worker)
+        self.check_study(90.0)
 
 
 if __name__ == "__main__":

@@ -75,8 +75,8 @@ Command worker_command() {
           "Examples:\n"
           "  bapi worker postgresql://ann@db/tuning#mlp --slots 4 --dir /shared/mlp\n"
           "  bapi worker mlp --checkpoints local      with $BAPI_STORAGE\n"
-          "  bapi worker mlp --fetch 'rclone copy store:mlp/${trial} ${checkpoint}' \\\n"
-          "    --push 'rclone copy ${checkpoint} store:mlp/${trial}'\n\n"
+          "  bapi worker mlp --fetch 'rclone copy store:mlp/$BAPI_TRIAL $BAPI_CHECKPOINT_DIR' \\\n"
+          "    --push 'rclone copy $BAPI_CHECKPOINT_DIR store:mlp/$BAPI_TRIAL'\n\n"
           "Trains what the leader of the study orders, until the study has finished. On SIGTERM, SIGUSR1 or Ctrl-C it\n"
           "leaves: its programs get their grace period to save, and their trials continue elsewhere. If the study has\n"
           "no leader for 15 s, it starts bapi lead.\n"
@@ -96,8 +96,8 @@ Command worker_command() {
                          "then starts again at epoch 1");
         arguments.option("--fetch",
                          parsed->transfer.fetch,
-                         "Shell command that gets the checkpoint directory of a trial, ${checkpoint}, before a program "
-                         "continues it");
+                         "Shell command that fills the checkpoint directory of a trial, $BAPI_CHECKPOINT_DIR, before a "
+                         "program continues it");
         arguments.option(
             "--push",
             parsed->transfer.push,

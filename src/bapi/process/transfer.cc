@@ -6,8 +6,8 @@ namespace {
 // The shell and its program get SIGTERM together: the shell waits for the program, and what it runs afterwards ignores
 // the signal. A program that was ended by a signal is seen to have been.
 constexpr const char* kScript = R"sh(
-fetch=$1 push=$2
-shift 2
+fetch=$BAPI_FETCH push=$BAPI_PUSH
+unset BAPI_FETCH BAPI_PUSH
 if [ "$BAPI_FROM_EPOCH" -gt 0 ] && [ -n "$fetch" ]; then
   sh -c "$fetch" || { echo "the command of --fetch failed with exit code $?" >&2; exit 1; }
 fi
@@ -27,8 +27,12 @@ exit "$code"
 
 }  // namespace
 
-std::vector<std::string> with_transfer(const std::vector<std::string>& command, const Transfer& transfer) {
-  std::vector<std::string> whole = {"sh", "-c", kScript, "bapi-transfer", transfer.fetch, transfer.push};
+std::map<std::string, std::string> variables_of(const Transfer& transfer) {
+  return {{"BAPI_FETCH", transfer.fetch}, {"BAPI_PUSH", transfer.push}};
+}
+
+std::vector<std::string> with_transfer(const std::vector<std::string>& command) {
+  std::vector<std::string> whole = {"sh", "-c", kScript, "bapi-transfer"};
   whole.insert(whole.end(), command.begin(), command.end());
   return whole;
 }

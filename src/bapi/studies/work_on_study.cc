@@ -154,7 +154,8 @@ StudySpec WorkSite::spec() const { return trained_here(study_.spec()); }
 StudySpec WorkSite::trained_here(StudySpec spec) const {
   if (!options_.command.empty()) spec.command = options_.command;
   if (options_.transfer.given() && !spec.command.empty()) {
-    spec.command = with_transfer(spec.command, options_.transfer);
+    spec.command = with_transfer(spec.command);
+    for (const auto& [name, value] : variables_of(options_.transfer)) spec.env[name] = value;
   }
   spec.workers = slots_;
   spec.grace = std::min(spec.grace, first_.effective_grace());
