@@ -23,7 +23,11 @@ ResponseScale accuracy_scale() {
 
 // Any course at all: what a model says need not be in order.
 Prognosis::Course random_course(Rng& rng, double reached) {
-  Prognosis::Course course{.epochs = {}, .mean = Vector(8), .sd = Vector(8), .reached = reached};
+  Prognosis::Course course{.epochs = {},
+                           .mean = Vector(8),
+                           .sd = Vector(8),
+                           .reached = reached,
+                           .errors = {.shift = 0.5 * rng.normal(), .scale = 0.7, .tail = 1.2 * rng.uniform()}};
   for (int i = 0; i < 8; ++i) {
     course.epochs.push_back(10 + 3 * i);
     course.mean[i] = 2.0 * rng.normal();
@@ -63,7 +67,7 @@ TEST(Prognosis, OfTheLastEpochIsTheModelsOwn) {
   const Prognosis::Course course = random_course(rng, kNothing);
   const Prognosis law(course, scale, Worth::best_epoch);
   for (const double z : {-2.0, -0.5, 0.0, 1.0, 2.5}) {
-    EXPECT_NEAR(law.value(law.last(), z), scale.undo(course.mean[7] + z * course.sd[7]), 1e-12);
+    EXPECT_NEAR(law.value(law.last(), z), scale.undo(course.mean[7] + course.errors.error(z) * course.sd[7]), 1e-12);
   }
 }
 

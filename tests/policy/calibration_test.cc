@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "bapi/base/rng.h"
+#include "bapi/cost/cost_model.h"
 #include "bapi/math/normal.h"
 #include "bapi/policy/registry.h"
 #include "bapi/study/progress.h"
@@ -125,6 +126,31 @@ TEST(Calibration, CountsShareOfOutcomesWithinTheirBands) {
   EXPECT_EQ(result.value.within_95, 0.75);  // 4 is outside
   EXPECT_EQ(result.cost.count, 4);
   EXPECT_EQ(result.cost.within_95, 0.5);  // log 4 is 2.8 standard deviations of 0.5
+}
+
+TEST(Calibration, CostsCountByTheLawOfTheirErrors) {
+  StudySpec spec = study_of(test::small_table(8, 4), 100.0, {.name = "bapi"}, 1, 1);
+  std::vector<StoredEvent> events;
+  const auto add = [&](Event event) { events.push_back({std::ssize(events) + 1, 0.0, std::move(event)}); };
+  constexpr double kDeviation = 0.5;
+  const auto expected = [&](double z, Epoch done) { return std::exp(-kDeviation * log_cost_errors(done).error(z)); };
+  add(TrialStarted{.trial = TrialId{0},
+                   .config = spec.pool[0],
+                   .until = 1,
+                   .expected_cost = expected(1.5, 0),
+                   .why = {.price = Price{.log_sd = kDeviation}}});
+  add(Measured{TrialId{0}, {1, 0.5, 1.0}});
+  add(SegmentDone{TrialId{0}});
+  add(TrialResumed{.trial = TrialId{0},
+                   .until = 2,
+                   .expected_cost = expected(-2.5, 1),
+                   .why = {.price = Price{.log_sd = kDeviation}}});
+  add(Measured{TrialId{0}, {2, 0.5, 1.0}});
+  add(SegmentDone{TrialId{0}});
+  const std::vector<ForecastOutcome> outcomes = forecast_outcomes(replay(spec, events), events);
+  ASSERT_EQ(outcomes.size(), 2);
+  EXPECT_NEAR(*outcomes[0].cost_error, 1.5, 1e-9);
+  EXPECT_NEAR(*outcomes[1].cost_error, -2.5, 1e-9);
 }
 
 TEST(Calibration, CountsRunsThatWereGivenUpWhereTheirCurvesAreKnown) {

@@ -16,9 +16,9 @@ namespace {
 // Rows of one curve are exactly collinear under the linear kernel; below this noise the covariance is singular.
 constexpr double kSmallestLinearNoise = 1e-6;
 
-// What deviations of log costs have to be multiplied with for what comes true to lie within their bands as often as it
-// should: learned from recorded trainings, see docs/benchmarks.md.
-constexpr double kSpread = 0.72;
+// Learned from recorded trainings, see docs/benchmarks.md.
+constexpr ErrorLaw kErrorsOfFirst{.scale = 0.56, .tail = 0.71};
+constexpr ErrorLaw kErrorsOfFurther{.scale = 0.87, .tail = 0.62};
 
 GpParameters structure(int dim, TimeKind kind, SpaceKind space) {
   GpParameters parameters;
@@ -57,6 +57,8 @@ double rate_without_data(const CostData& data, const CostOptions& options) {
 }
 
 }  // namespace
+
+ErrorLaw log_cost_errors(Epoch done) { return done > 0 ? kErrorsOfFurther : kErrorsOfFirst; }
 
 void CostOptions::validate() const {
   require(rate_without_data > 0.0, fmt::format("cost.rate_without_data = {}, must be positive", rate_without_data));
@@ -141,7 +143,7 @@ double CostModel::log_sd(const Vector& x, Epoch done) const {
   // A configuration that was trained has shown its rate: what the model misses of it is known, all else is drift.
   const std::optional<double> own = done > 0 ? rates->log_rate_seen(x) : std::nullopt;
   variance += own ? (*own - rate.mean[0]) * (*own - rate.mean[0]) : rates->gp().parameters().noise;
-  return kSpread * std::sqrt(variance);
+  return std::sqrt(variance);
 }
 
 Cost CostModel::start_up() const {

@@ -8,6 +8,7 @@
 #include "bapi/cost/linear_cost.h"
 #include "bapi/cost/log_rate_cost.h"
 #include "bapi/gp/fit.h"
+#include "bapi/math/error_law.h"
 
 namespace bapi {
 
@@ -38,6 +39,10 @@ struct CostOptions {
   void validate() const;
 };
 
+// How the errors of the logarithms of costs are distributed in units of log_sd(), after `done` epochs: learned from
+// decisions on recorded trainings by bench/forecasts/fit_tails.py.
+ErrorLaw log_cost_errors(Epoch done);
+
 // What training costs: until an epoch, and between two epochs for a configuration that is resumed. Always positive.
 class CostModel {
  public:
@@ -52,9 +57,9 @@ class CostModel {
 
   Cost between(const Vector& x, Epoch done, Epoch until) const;
 
-  // How far off a prediction of further epochs at x may be, after `done` epochs: standard deviation of log(cost), so
-  // wide that what comes true lies within as often as it should. 0 where costs have always been the same, and for the
-  // linear forms, which make no such statement.
+  // How far off a prediction of further epochs at x may be, after `done` epochs: standard deviation of log(cost) by the
+  // model, see log_cost_errors. 0 where costs have always been the same, and for the linear forms, which make no such
+  // statement.
   double log_sd(const Vector& x, Epoch done) const;
 
   Cost start_up() const;  // 0 unless the data show one

@@ -70,7 +70,8 @@ CurveModel CurveModel::fit(const std::vector<LearningCurve>& curves,
           .fluctuation = typical_fluctuation(curves, fitted.response.scale),
           .reached = values_reached(sources, fitted.response.scale),
           .worth = options.counts == CurveValue::best ? Worth::best_epoch : Worth::last_epoch,
-          .max_epoch = epochs.max};
+          .max_epoch = epochs.max,
+          .warped = options.warp};
 }
 
 std::optional<double> CurveModel::floor_of(CurveId curve, Epoch now) const {
@@ -82,5 +83,7 @@ std::optional<double> CurveModel::floor_of(CurveId curve, Epoch now) const {
 double CurveModel::measured_sd(double latent_sd, Epoch now, Epoch then) const {
   return spread_factor(now, then) * std::sqrt(latent_sd * latent_sd + surrogate->noise());
 }
+
+ErrorLaw CurveModel::errors(Epoch now) const { return value_errors(now, warped); }
 
 }  // namespace bapi

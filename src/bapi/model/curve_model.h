@@ -20,6 +20,7 @@ struct CurveModel {
   std::map<CurveId, double> reached = {};  // what each curve is worth so far, standardised
   Worth worth = Worth::best_epoch;
   Epoch max_epoch = 1;
+  bool warped = false;  // values count by their distance from the best
 
   // Deterministic given the stream. Requires at least one curve that has a value.
   static CurveModel fit(const std::vector<LearningCurve>& curves,
@@ -33,6 +34,9 @@ struct CurveModel {
   // Standard deviation of an observation, standardised, from that of the latent value at the epoch `then` of a curve
   // that was trained to `now`; so wide that it comes true as often as it says, see spread_factor.
   double measured_sd(double latent_sd, Epoch now, Epoch then) const;
+
+  // In units of measured_sd, of a curve that was trained to `now`.
+  ErrorLaw errors(Epoch now) const;
 };
 
 }  // namespace bapi

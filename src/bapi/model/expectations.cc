@@ -5,7 +5,6 @@
 #include <map>
 
 #include "bapi/base/error.h"
-#include "bapi/model/spread.h"
 
 namespace bapi {
 namespace {
@@ -102,7 +101,8 @@ Prognosis law_of(
   return Prognosis({.epochs = {epoch},
                     .mean = expected.mean.segment(i, 1),
                     .sd = expected.sd.segment(i, 1),
-                    .reached = floor_or_none(model, at)},
+                    .reached = floor_or_none(model, at),
+                    .errors = model.errors(at.done)},
                    model.scale,
                    model.worth);
 }
@@ -114,7 +114,11 @@ Prognosis prognosis_of(const CurveModel& model,
                        double reached_variance) {
   const std::vector<CurveAt> same(epochs.size(), at);
   const Expectations expected = expectations(model, curves, same, epochs, reached_variance);
-  return Prognosis({.epochs = epochs, .mean = expected.mean, .sd = expected.sd, .reached = floor_or_none(model, at)},
+  return Prognosis({.epochs = epochs,
+                    .mean = expected.mean,
+                    .sd = expected.sd,
+                    .reached = floor_or_none(model, at),
+                    .errors = model.errors(at.done)},
                    model.scale,
                    model.worth);
 }

@@ -29,9 +29,10 @@ Prognosis::Prognosis(Course course, const ResponseScale& scale, Worth worth)
 }
 
 double Prognosis::modelled(Eigen::Index i, double z) const {
-  if (worth_ == Worth::last_epoch) return course_.mean[i] + course_.sd[i] * z;
+  const double error = course_.errors.error(z);
+  if (worth_ == Worth::last_epoch) return course_.mean[i] + course_.sd[i] * error;
   const Eigen::Index later = size() - i;
-  const double least = (course_.mean.tail(later) + z * course_.sd.tail(later)).minCoeff();
+  const double least = (course_.mean.tail(later) + error * course_.sd.tail(later)).minCoeff();
   return std::max(course_.reached, least);
 }
 
@@ -53,17 +54,17 @@ double Prognosis::expected_gain(Eigen::Index i, double score) const {
 
 // The largest z for which the modelled value is at most `standardised`: every later epoch would have to be above.
 double Prognosis::z_of(Eigen::Index i, double standardised) const {
-  double z = -std::numeric_limits<double>::infinity();
+  double error = -std::numeric_limits<double>::infinity();
   const Eigen::Index end = worth_ == Worth::last_epoch ? i + 1 : size();
   for (Eigen::Index k = i; k < end; ++k) {
     const double short_of = standardised - course_.mean[k];
     if (course_.sd[k] > 0.0) {
-      z = std::max(z, short_of / course_.sd[k]);
+      error = std::max(error, short_of / course_.sd[k]);
     } else if (short_of >= 0.0) {
       return std::numeric_limits<double>::infinity();
     }
   }
-  return z;
+  return course_.errors.z(error);
 }
 
 double Prognosis::chance_above(Eigen::Index i, double score) const {
@@ -77,7 +78,7 @@ double Prognosis::chance_to_stay(Eigen::Index i) const {
 }
 
 Vector Prognosis::course(double z) const {
-  Vector values = course_.mean + z * course_.sd;
+  Vector values = course_.mean + course_.errors.error(z) * course_.sd;
   if (worth_ == Worth::best_epoch) {
     for (Eigen::Index i = last(); i-- > 0;) values[i] = std::min(values[i], values[i + 1]);
     values = values.cwiseMax(course_.reached);

@@ -5,6 +5,7 @@
 
 #include "bapi/base/units.h"
 #include "bapi/gp/response.h"
+#include "bapi/math/error_law.h"
 #include "bapi/math/types.h"
 
 namespace bapi {
@@ -19,7 +20,8 @@ enum class Worth {
 // and picture. Values are scores, to be maximised, in the unit of the metric.
 //
 // One standard normal Z stands for how well the curve does; given Z its course is known. Modelled is
-// g_t(Z) = mean_t + sd_t Z on the standardised scale, and where the best epoch counts the value by epoch t is
+// g_t(Z) = mean_t + sd_t e(Z) on the standardised scale, with the law e of errors, and where the best epoch counts the
+// value by epoch t is
 //
 //   undo(max(reached, min over t' >= t of g_t'(Z))),
 //
@@ -32,6 +34,7 @@ class Prognosis {
     Vector mean;                // of what is modelled, standardised
     Vector sd;                  // of what will be measured, standardised
     double reached = 0.0;       // standardised; -infinity: nothing yet
+    ErrorLaw errors = {};       // in units of sd
   };
 
   Prognosis(Course course, const ResponseScale& scale, Worth worth);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bapi/base/units.h"
+#include "bapi/math/error_law.h"
 
 namespace bapi {
 
@@ -12,5 +13,10 @@ namespace bapi {
 // that factors from states at random, which fit_spread.py estimates, are too small. docs/benchmarks.md has the record.
 // The factors belong to the response and the kernel that they were learned with.
 double spread_factor(Epoch now, Epoch then);  // now = 0: of a configuration that was not trained yet
+
+// How the errors of forecasts are distributed in units of the deviation with that factor: most are small, and some are
+// much larger than those of a normal. `warped`: whether values count by their distance from the best. Learned from
+// decisions on recorded curves by fit_tails.py; docs/benchmarks.md has the record.
+ErrorLaw value_errors(Epoch now, bool warped);
 
 }  // namespace bapi

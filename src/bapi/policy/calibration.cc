@@ -6,6 +6,7 @@
 
 #include "bapi/acquisition/improvement.h"
 #include "bapi/base/error.h"
+#include "bapi/cost/cost_model.h"
 #include "bapi/gp/response.h"
 #include "bapi/math/normal.h"
 #include "bapi/study/direction.h"
@@ -114,7 +115,8 @@ void tell_cost(const TrainingDecision& decision, const History& history, Forecas
   outcome.cost = cost_of(decision, history);
   const double log_sd = decision.why->price ? decision.why->price->log_sd.value_or(0.0) : 0.0;
   if (!outcome.cost || !(*outcome.cost > 0.0) || !(log_sd > 0.0)) return;
-  outcome.cost_error = std::log(*outcome.cost / decision.expected_cost) / log_sd;
+  const double error = std::log(*outcome.cost / decision.expected_cost) / log_sd;
+  outcome.cost_error = log_cost_errors(decision.from).z(error);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ Forecast forecast_of(const History& history, const ResponseScale& scale, const E
   const Prognosis law({.epochs = {expected.epoch},
                        .mean = Vector::Constant(1, expected.mean),
                        .sd = Vector::Constant(1, expected.measured_sd),
-                       .reached = expected.reached.value_or(-std::numeric_limits<double>::infinity())},
+                       .reached = expected.reached.value_or(-std::numeric_limits<double>::infinity()),
+                       .errors = expected.errors},
                       scale,
                       expected.reached ? Worth::best_epoch : Worth::last_epoch);
   return forecast_of(history,

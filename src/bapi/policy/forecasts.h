@@ -16,6 +16,7 @@ struct Expected {
   double mean = 0.0;
   double sd = 0.0;                     // as the score uses it
   double measured_sd = 0.0;            // of what will be measured, noise included
+  ErrorLaw errors = {};                // in units of measured_sd
   double best = 0.0;                   // so far
   double target = 0.0;                 // from where improvement counts
   std::optional<double> reached = {};  // by the trial so far, where the value cannot fall below it

@@ -72,6 +72,7 @@ Reason reasons_for_run(const History& history,
                               .mean = next.mean,
                               .sd = next.sd,
                               .measured_sd = models.measured_sd(next.sd, next.from, next.until),
+                              .errors = models.errors(next.from),
                               .best = models.best,
                               .target = models.best,
                               .reached = models.floor_of(next.group, next.from)});
@@ -107,6 +108,7 @@ PaperPlan::Look PaperPlan::look_at(const Trial& trial, const Planning& planning)
                                          .mean = check.mean_at_stop,
                                          .sd = check.sd_at_stop,
                                          .measured_sd = spread_factor(now, check.stop) * check.sd_at_stop,
+                                         .errors = models.errors(now),
                                          .best = check.best,
                                          .target = check.best,
                                          .reached = models.floor_of(at.group, now)});
