@@ -36,6 +36,15 @@ class Writing(EndToEnd):
         os.close(pipe)
         self.assertEqual(self.check_books()["state"], "finished")
 
+    def test_a_file_that_cannot_be_written_is_named_with_the_reason(self):
+        self.bapi("run", self.study(), "--quiet")
+        self.write("file", "")
+        for place, reason in [("none/out", "No such file or directory"), ("file/out", "Not a directory"),
+                              ("/dev/full", "No space left on device")]:  # fmt: skip
+            self.assertIn(f"{place}: {reason}", self.bapi("export", "--out", place, code=3).stderr)
+        for command in [["plot"], ["forecast"], ["what-if", "--budget", "80 epochs"]]:
+            self.assertIn("file/figures: Not a directory", self.bapi(*command, "--out", "file/figures", code=3).stderr)
+
     def test_a_limit_on_file_sizes_is_a_full_disk(self):
         def limited():
             resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -41,6 +42,34 @@ TEST(Table, CsvQuotesSeparatorsQuotesAndNewlines) {
   Table table({"a", "b,c"});
   table.add({"x\"y", "two\nlines"});
   EXPECT_EQ(render(table, Format::csv), "a,\"b,c\"\n\"x\"\"y\",\"two\nlines\"\n");
+}
+
+TEST(Table, CsvShowsARecordThatIsSometimesAbsentByItsPartsAlone) {
+  Table table({"best", "x"});
+  table.add({{}, 1});
+  table.add({Fields{{"trial", 3}, {"deep", Fields{{"a", 1}}}}, 2});
+  table.add({Fields{{"deep", Fields{{"a", 2}}}, {"trial", 4}}, 3});
+  EXPECT_EQ(render(table, Format::csv), "best.trial,best.deep.a,x\n,,1\n3,1,2\n4,2,3\n");
+}
+
+// Measuring every row against every other one would take hours.
+TEST(Table, OfManyRowsIsWrittenInTimeThatGrowsWithThem) {
+  Table table({"trial", "cost", "config"});
+  for (int i = 0; i < 100000; ++i) table.add({i, 0.5 * i, Fields{{"lr", 0.1}}});
+  for (const Format format : {Format::table, Format::csv, Format::json}) {
+    const std::string text = render(table, format);
+    EXPECT_GT(text.size(), 1000000U);
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 100002);
+  }
+}
+
+TEST(Table, OfManyColumnsIsWrittenInTimeThatGrowsWithThem) {
+  Fields config;
+  for (int i = 0; i < 20000; ++i) config.emplace_back("p" + std::to_string(i), i);
+  Table table({"config"});
+  for (int i = 0; i < 3; ++i) table.add({config});
+  const std::string text = render(table, Format::csv);
+  EXPECT_EQ(std::count(text.begin(), text.end(), ','), 4 * 19999);
 }
 
 TEST(Table, JsonKeepsTypesAndOrder) {

@@ -1,12 +1,12 @@
 #include "bapi/report/export.h"
 
-#include <fmt/format.h>
+#include <fcntl.h>
 
-#include <fstream>
 #include <memory>
 
 #include "bapi/base/clock.h"
 #include "bapi/base/error.h"
+#include "bapi/base/file.h"
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
@@ -43,10 +43,7 @@ int export_study(const ExportArguments& arguments) {
     print(text);
     return kDone;
   }
-  std::ofstream file(arguments.out, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) throw StoreError(fmt::format("{}: cannot be written", arguments.out));
+  write_all(open_file(arguments.out, O_WRONLY | O_CREAT | O_TRUNC), text, arguments.out);
   return kDone;
 }
 

@@ -33,21 +33,17 @@ Fields study_of(const StudySpec& spec) {
   return study;
 }
 
-Cell trials_of(const History& history, Controller controller) {
-  std::vector<Cell> list;
-  for (const Trial& trial : history.trials()) {
-    Fields record = {{"trial", index(trial.id)},
-                     {"state", to_string(shown_state(trial, controller))},
-                     {"config", fields_of(trial.config, history.spec().space)},
-                     {"spent", trial.spent()},
-                     {"overhead", trial.overhead},
-                     {"best", trial.curve.empty() ? Cell() : Cell(history.in_user_units(trial.curve.best()))},
-                     {"failure", trial.failure.empty() ? Cell() : Cell(trial.failure)},
-                     {"curve", list_of(curve_table(history, trial.id))}};
-    if (const auto& repeat = trial.assignment.repeat) record.emplace_back("repeat_of", index(repeat->of));
-    list.emplace_back(std::move(record));
-  }
-  return list;
+Fields trial_record(const History& history, const Trial& trial, Controller controller) {
+  Fields record = {{"trial", index(trial.id)},
+                   {"state", to_string(shown_state(trial, controller))},
+                   {"config", fields_of(trial.config, history.spec().space)},
+                   {"spent", trial.spent()},
+                   {"overhead", trial.overhead},
+                   {"best", trial.curve.empty() ? Cell() : Cell(history.in_user_units(trial.curve.best()))},
+                   {"failure", trial.failure.empty() ? Cell() : Cell(trial.failure)},
+                   {"curve", list_of(curve_table(history, trial.id))}};
+  if (const auto& repeat = trial.assignment.repeat) record.emplace_back("repeat_of", index(repeat->of));
+  return record;
 }
 
 }  // namespace
@@ -78,13 +74,19 @@ std::string export_json(const History& history,
                         std::span<const StoredEvent> events,
                         Controller controller,
                         const ModelFiles& model) {
-  Fields status = status_record(history, controller, model);
-  const Fields document = {{"study", study_of(history.spec())},
-                           {"status", std::move(status)},
-                           {"trials", trials_of(history, controller)},
-                           {"decisions", list_of(decisions_table(events))},
-                           {"ledger", list_of(ledger_table(events))}};
-  return render(document, Format::json);
+  // Part by part: as a whole, the cells of a long study take several times the memory of their text.
+  std::string out = "{\"study\": " + to_json(study_of(history.spec()));
+  out += ", \"status\": " + to_json(status_record(history, controller, model));
+  out += ", \"trials\": [";
+  const char* separator = "";
+  for (const Trial& trial : history.trials()) {
+    out += separator;
+    out += to_json(trial_record(history, trial, controller));
+    separator = ", ";
+  }
+  out += "], \"decisions\": " + json_list(decisions_table(events));
+  out += ", \"ledger\": " + json_list(ledger_table(events));
+  return out + "}\n";
 }
 
 }  // namespace bapi

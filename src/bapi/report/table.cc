@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "bapi/base/error.h"
 #include "bapi/base/match.h"
@@ -48,71 +50,80 @@ std::string csv_text(const Cell& cell) {
   return cell.is_number() ? exact_number(cell) : csv_field(to_json(cell));
 }
 
-// A row as leaves with dotted names: {"config", {lr: 0.1}} becomes {"config.lr", 0.1}.
-void flatten(const std::string& name, const Cell& cell, Fields& out) {
+// A leaf of a row, with its dotted name: {"config", {lr: 0.1}} has the leaf config.lr.
+using Leaf = std::pair<std::string, const Cell*>;
+
+void add_leaves(const std::string& name, const Cell& cell, std::vector<Leaf>& leaves) {
   if (!cell.is_object()) {
-    out.emplace_back(name, cell);
+    leaves.emplace_back(name, &cell);
     return;
   }
-  for (const auto& [key, value] : cell.get_ref<const Fields&>()) flatten(name + "." + key, value, out);
+  for (const auto& [key, value] : cell.get_ref<const Fields&>()) add_leaves(name + "." + key, value, leaves);
 }
 
-const Cell* find(const Fields& fields, const std::string& name) {
-  const auto it = std::find_if(fields.begin(), fields.end(), [&](const auto& field) { return field.first == name; });
-  return it == fields.end() ? nullptr : &it->second;
+std::vector<Leaf> leaves_of(const Table& table, const std::vector<Cell>& row) {
+  std::vector<Leaf> leaves;
+  for (std::size_t i = 0; i < row.size(); ++i) add_leaves(table.columns()[i], row[i], leaves);
+  return leaves;
 }
 
 // Where to put a name that only a later row has: behind the names that it follows there.
-void merge_names(std::vector<std::string>& names, const Fields& row) {
+void merge_names(std::vector<std::string>& names, const std::vector<Leaf>& row) {
   auto place = names.begin();
   for (const auto& [name, cell] : row) {
-    const auto known = std::find(names.begin(), names.end(), name);
+    const auto known = place != names.end() && *place == name ? place : std::find(names.begin(), names.end(), name);
     place = std::next(known != names.end() ? known : names.insert(place, name));
   }
 }
 
-std::string render_csv(const Table& table) {
-  std::vector<Fields> rows;
+std::vector<std::string> csv_columns(const Table& table) {
+  if (table.rows().empty()) return table.columns();
   std::vector<std::string> names;
-  for (const std::vector<Cell>& row : table.rows()) {
-    Fields& flat = rows.emplace_back();
-    for (std::size_t i = 0; i < row.size(); ++i) flatten(table.columns()[i], row[i], flat);
-    merge_names(names, flat);
-  }
+  for (const std::vector<Cell>& row : table.rows()) merge_names(names, leaves_of(table, row));
   // A column that is a record in some rows and absent in others is shown by its parts alone.
-  std::erase_if(names, [&](const std::string& name) {
-    return std::any_of(
-        names.begin(), names.end(), [&](const std::string& other) { return other.starts_with(name + "."); });
-  });
-  if (rows.empty()) names = table.columns();
-
-  std::string out = joined(names, ",", csv_field) + "\n";
-  for (const Fields& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (i > 0) line += ',';
-      if (const Cell* cell = find(row, names[i])) line += csv_text(*cell);
+  std::set<std::string, std::less<>> records;
+  for (const std::string& name : names) {
+    for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
+      records.insert(name.substr(0, dot));
     }
-    out += line + "\n";
   }
+  std::erase_if(names, [&](const std::string& name) { return records.contains(name); });
+  return names;
+}
+
+// The leaves in the order of `names`. They mostly come in this order, so each is looked for behind the one before.
+void append_csv_row(const std::vector<Leaf>& leaves, const std::vector<std::string>& names, std::string& out) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) out += ',';
+    for (std::size_t tried = 0; tried < leaves.size(); ++tried) {
+      const Leaf& leaf = leaves[(next + tried) % leaves.size()];
+      if (leaf.first != names[i]) continue;
+      out += csv_text(*leaf.second);
+      next += tried + 1;
+      break;
+    }
+  }
+  out += '\n';
+}
+
+std::string render_csv(const Table& table) {
+  const std::vector<std::string> names = csv_columns(table);
+  std::string out = joined(names, ",", csv_field) + "\n";
+  for (const std::vector<Cell>& row : table.rows()) append_csv_row(leaves_of(table, row), names, out);
   return out;
+}
+
+Fields record_of(const Table& table, const std::vector<Cell>& row) {
+  Fields fields;
+  for (std::size_t i = 0; i < row.size(); ++i) fields.emplace_back(table.columns()[i], row[i]);
+  return fields;
 }
 
 std::string render_json(const Table& table) {
   if (table.rows().empty()) return "[]\n";
-  const auto object = [&](const std::vector<Cell>& row) {
-    Fields fields;
-    for (std::size_t i = 0; i < row.size(); ++i) fields.emplace_back(table.columns()[i], row[i]);
-    return "  " + to_json(Cell(std::move(fields)));
-  };
-  return "[\n" + joined(table.rows(), ",\n", object) + "\n]\n";
-}
-
-// A column is aligned to the right if it holds nothing but numbers.
-bool right_aligned(const Table& table, std::size_t column) {
-  return std::all_of(table.rows().begin(), table.rows().end(), [&](const std::vector<Cell>& row) {
-    return row[column].is_null() || row[column].is_number();
-  });
+  const auto line = [&](const std::vector<Cell>& row) { return "  " + to_json(Cell(record_of(table, row))); };
+  return "[\n" + joined(table.rows(), ",\n", line) + "\n]\n";
 }
 
 // A name for people: chance_of_best is "chance of best".
@@ -126,25 +137,42 @@ std::string padded(const std::string& text, std::size_t width, bool right) {
   return right ? space + text : text + space;
 }
 
-std::string render_text(const Table& table) {
-  std::vector<std::vector<std::string>> lines;
-  lines.push_back(table.titles());
-  for (const std::vector<Cell>& row : table.rows()) {
-    std::vector<std::string>& line = lines.emplace_back();
-    for (const Cell& cell : row) line.push_back(to_text(cell));
-  }
+// How wide a column is, and whether it is aligned to the right because it holds nothing but numbers.
+struct Shape {
+  std::size_t width = 0;
+  bool numbers = true;
+};
 
-  std::string out;
-  for (const std::vector<std::string>& line : lines) {
-    std::string text;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      std::size_t width = 0;
-      for (const std::vector<std::string>& other : lines) width = std::max(width, display_width(other[i]));
-      if (i > 0) text += "  ";
-      text += padded(line[i], width, right_aligned(table, i));
+std::vector<Shape> shapes_of(const Table& table) {
+  std::vector<Shape> shapes;
+  for (const std::string& title : table.titles()) shapes.push_back({.width = display_width(title)});
+  for (const std::vector<Cell>& row : table.rows()) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      shapes[i].width = std::max(shapes[i].width, display_width(to_text(row[i])));
+      shapes[i].numbers = shapes[i].numbers && (row[i].is_null() || row[i].is_number());
     }
-    text.erase(text.find_last_not_of(' ') + 1);
-    out += text + "\n";
+  }
+  return shapes;
+}
+
+void append_line(const std::vector<std::string>& texts, const std::vector<Shape>& shapes, std::string& out) {
+  std::string line;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i > 0) line += "  ";
+    line += padded(texts[i], shapes[i].width, shapes[i].numbers);
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  out += line + "\n";
+}
+
+std::string render_text(const Table& table) {
+  const std::vector<Shape> shapes = shapes_of(table);
+  std::string out;
+  append_line(table.titles(), shapes, out);
+  for (const std::vector<Cell>& row : table.rows()) {
+    std::vector<std::string> texts;
+    for (const Cell& cell : row) texts.push_back(to_text(cell));
+    append_line(texts, shapes, out);
   }
   return out;
 }
@@ -196,12 +224,13 @@ void Table::add(std::vector<Cell> row) {
 
 Cell list_of(const Table& table) {
   std::vector<Cell> list;
-  for (const std::vector<Cell>& row : table.rows()) {
-    Fields fields;
-    for (std::size_t i = 0; i < row.size(); ++i) fields.emplace_back(table.columns()[i], row[i]);
-    list.emplace_back(std::move(fields));
-  }
+  for (const std::vector<Cell>& row : table.rows()) list.emplace_back(record_of(table, row));
   return list;
+}
+
+std::string json_list(const Table& table) {
+  const auto object = [&](const std::vector<Cell>& row) { return to_json(Cell(record_of(table, row))); };
+  return "[" + joined(table.rows(), ", ", object) + "]";
 }
 
 std::string render(const Table& table, Format format) {

@@ -51,6 +51,7 @@ class Table {
 
 // The rows as a list of fields, for a place inside a larger document.
 Cell list_of(const Table& table);
+std::string json_list(const Table& table);  // the same as text on one line
 
 // Ends with a newline. A table without rows still has its header.
 std::string render(const Table& table, Format format);
