@@ -1,6 +1,7 @@
 #include "bapi/cli/log_tail.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -42,6 +43,14 @@ TEST_F(LogTail, ReadsOnlyTheEndOfAFileWithoutNewlinesAndGivesValidText) {
   const std::string text = tail(std::string(3 << 20, '\xff'), 3);
   EXPECT_LT(text.size(), 4u << 20);
   EXPECT_EQ(text.find('\xff'), std::string::npos);
+}
+
+TEST_F(LogTail, SaysWhatIsInThePlaceOfTheFile) {
+  ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
+  EXPECT_NE(log_tail(file_, 3).find("it is a pipe"), std::string::npos);
+  std::filesystem::remove(file_);
+  std::filesystem::create_symlink("/dev/zero", file_);
+  EXPECT_NE(log_tail(file_, 3).find("it is a symbolic link"), std::string::npos);
 }
 
 TEST_F(LogTail, ShowsEscapeSequences) { EXPECT_EQ(tail("\x1b[2Ja\n", 3), "\\x1b[2Ja\n"); }

@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from harness import PATIENCE, main
+from harness import BAPI, PATIENCE, main
 from reliability import WRAPPERS, Reliability, is_stopped
 
 
@@ -223,6 +223,31 @@ class StrangeFiles(Reliability):
                 process.communicate(timeout=PATIENCE)
                 self.assertIn(what, self.bapi("show", "t.bapi", "0").stdout)
                 shutil.rmtree(self.path("t.bapi"))
+
+    def test_keep_no_reader_waiting(self):
+        """Of a study, in the place of any file or directory of it."""
+        self.bapi("run", self.reliable_study(budget='"3 epochs"'), "--quiet")
+        some = [["status"], ["show", "t.bapi", "0"], ["resume"]]
+        more = [["trials"], ["best"], ["ledger"], ["explain"], ["plot", "t.bapi", "--out", "plots"],
+                ["export", "-f", "html", "--out", "page.html"], ["doctor"], ["note", "t.bapi", "hello"]]  # fmt: skip
+        files = ["log", "report", "config.json", "process", "checkpoint", "best", "ahead"]
+        for name in ["lock", "study.db", "study.db-wal", "study.db-shm", "trials", "requests", "wishes", "hooks.log",
+                     *(f"trials/0000/{file}" for file in files)]:  # fmt: skip
+            for make, readers in [(os.mkfifo, some + more), (lambda path: os.symlink("/dev/zero", path), some)]:
+                shutil.rmtree(self.path("t.bapi"), ignore_errors=True)
+                shutil.copytree(self.path("s.bapi"), self.path("t.bapi"))
+                place = self.path("t.bapi", name)
+                if os.path.isdir(place):
+                    shutil.rmtree(place)
+                elif os.path.exists(place):
+                    os.remove(place)
+                make(place)
+                for words in readers:
+                    with self.subTest(name, make=make.__name__, command=words[0]):
+                        words = words if "t.bapi" in words else [*words, "t.bapi"]
+                        done = subprocess.run([os.path.abspath(BAPI), *words], cwd=self.dir, env=self.environment(),
+                                              capture_output=True, stdin=subprocess.DEVNULL, timeout=60)  # fmt: skip
+                        self.assertIn(done.returncode, (0, 2, 3), done.stderr)
 
     def test_a_planted_link_is_not_followed(self):
         self.write("precious", "mine\n")

@@ -1,7 +1,9 @@
 #include "bapi/store/study_lock.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -124,6 +126,33 @@ TEST(StudyLock, IsTakenAtTheFirstAttemptRightAfterItsHolderWasKilled) {
   }
 }
 
+void pin_to_first_processor(pid_t process) {
+  cpu_set_t first;
+  CPU_ZERO(&first);
+  CPU_SET(0, &first);
+  EXPECT_EQ(::sched_setaffinity(process, sizeof first, &first), 0);
+}
+
+TEST(StudyLock, IsTakenAtTheFirstAttemptWhereTheKilledHolderGetsNoProcessorToDieOn) {
+  const TempDir directory;
+  const pid_t busy = ::fork();
+  if (busy == 0) {
+    pin_to_first_processor(0);
+    ::alarm(60);
+    while (true) ::getppid();
+  }
+  for (int round = 0; round < 5; ++round) {
+    OtherController other(directory.path());
+    pin_to_first_processor(other.pid());
+    const sched_param none = {};
+    ASSERT_EQ(::sched_setscheduler(other.pid(), SCHED_IDLE, &none), 0);  // it runs when nobody else wants to
+    ::kill(other.pid(), SIGKILL);
+    EXPECT_NO_THROW(StudyLock::take(directory.path())) << "round " << round;
+  }
+  ::kill(busy, SIGKILL);
+  ::waitpid(busy, nullptr, 0);
+}
+
 TEST(StudyLock, KnowsThatItsFileWasRemovedOrReplaced) {
   const TempDir directory;
   const StudyLock lock = StudyLock::take(directory.path());
@@ -164,6 +193,18 @@ TEST(StudyLock, MovesWithItsOwner) {
   StudyLock first = StudyLock::take(directory.path());
   const StudyLock second = std::move(first);
   EXPECT_TRUE(StudyLock::holder(directory.path()));
+}
+
+TEST(StudyLock, OfAnythingButARegularFileIsRefusedAtOnce) {
+  const TempDir scratch;
+  const std::filesystem::path file = scratch.path() / "lock";
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  EXPECT_THROW(StudyLock::take(scratch.path()), StoreError);
+  EXPECT_THROW(StudyLock::holder(scratch.path()), StoreError);
+  std::filesystem::remove(file);
+  std::filesystem::create_symlink("/dev/zero", file);
+  EXPECT_THROW(StudyLock::take(scratch.path()), StoreError);
+  EXPECT_THROW(StudyLock::holder(scratch.path()), StoreError);
 }
 
 TEST(StudyLock, ADirectoryThatIsNotThereIsAStoreError) {

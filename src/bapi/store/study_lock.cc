@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string_view>
@@ -69,20 +70,28 @@ std::string complaint(const std::filesystem::path& directory, const StudyLock::H
       holder.pid);
 }
 
-// A process that was killed needs a moment until its locks are free, and longer if it leaves a child behind that has
-// not begun its own program yet. Only the first can be told from a controller that is well by waiting.
+// A process that was killed needs a moment until its locks are free, longer on a busy machine, or if it leaves a child
+// behind that has not begun its own program yet. A holder that is well is only given a short while: it may be leaving.
 constexpr std::chrono::milliseconds kBetweenLooks{10};
 constexpr int kLooksAtTheLiving = 20;
-constexpr int kLooks = 100;
+constexpr int kLooks = 3000;
 
-// Gone, or a zombie: dead, and its parent has not asked after it yet.
+// The hexadecimal mask of signals in the line of /proc/PID/status that begins with `name`.
+unsigned long long signals_in(const std::string& line, std::string_view name) {
+  return line.starts_with(name) ? std::strtoull(line.c_str() + name.size(), nullptr, 16) : 0;
+}
+
+// Gone, a zombie (dead, and its parent has not asked after it yet), or about to be: it was sent SIGKILL, and has got no
+// processor to die on.
 bool is_dead(int pid) {
   if (::kill(pid, 0) != 0) return errno == ESRCH;
-  std::string stat;
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::getline(file, stat);
-  const std::size_t name_end = stat.rfind(") ");  // the name itself may hold anything
-  return name_end != std::string::npos && (stat[name_end + 2] == 'Z' || stat[name_end + 2] == 'X');
+  constexpr unsigned long long kKilled = 1ULL << (SIGKILL - 1);
+  std::ifstream file(fmt::format("/proc/{}/status", pid));
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("State:\tZ") || line.starts_with("State:\tX")) return true;
+    if (((signals_in(line, "SigPnd:") | signals_in(line, "ShdPnd:")) & kKilled) != 0) return true;
+  }
+  return false;
 }
 
 bool is_gone(const StudyLock::Holder& holder) {
@@ -101,57 +110,45 @@ bool lock_at_once(int fd, const std::filesystem::path& file) {
 StudyLock StudyLock::take(const std::filesystem::path& directory) {
   // Absolute: the controller may change its working directory.
   const std::filesystem::path file = std::filesystem::absolute(lock_file(directory));
-  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-  if (fd < 0) throw_file_error(file, "cannot be opened");
-  StudyLock lock(fd, file);
-  for (int look = 0; !lock_at_once(fd, file); ++look) {
-    const Holder holder = read_holder(fd);
+  FileDescriptor opened = open_regular(file, O_RDWR | O_CREAT);
+  if (!opened) fail_at("open", file, errno);
+  StudyLock lock(std::move(opened), file);
+  for (int look = 0; !lock_at_once(lock.fd_.get(), file); ++look) {
+    const Holder holder = read_holder(lock.fd_.get());
     if (look >= kLooks || (look >= kLooksAtTheLiving && !is_gone(holder))) {
       throw StoreError(complaint(directory, holder));
     }
     std::this_thread::sleep_for(kBetweenLooks);
   }
   lock.check_held();
-  write_holder(fd, file);
+  write_holder(lock.fd_.get(), file);
   return lock;
 }
 
 std::optional<StudyLock::Holder> StudyLock::holder(const std::filesystem::path& directory) {
   const std::filesystem::path file = lock_file(directory);
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
+  FileDescriptor opened = open_regular(file, O_RDONLY);
+  if (!opened) {
     if (errno == ENOENT) return std::nullopt;
-    throw_file_error(file, "cannot be opened");
+    fail_at("open", file, errno);
   }
-  const StudyLock probe(fd, file);
+  const StudyLock probe(std::move(opened), file);
   struct flock request = whole_file();
-  if (::fcntl(probe.fd_, F_OFD_GETLK, &request) != 0) throw_file_error(file, "cannot be accessed");
+  if (::fcntl(probe.fd_.get(), F_OFD_GETLK, &request) != 0) throw_file_error(file, "cannot be accessed");
   if (request.l_type == F_UNLCK) return std::nullopt;
-  return read_holder(probe.fd_);
+  return read_holder(probe.fd_.get());
 }
 
 void StudyLock::check_held() const {
   struct stat own = {};
   struct stat there = {};
-  const bool same = ::fstat(fd_, &own) == 0 && ::stat(file_.c_str(), &there) == 0 && own.st_dev == there.st_dev &&
+  const bool same = ::fstat(fd_.get(), &own) == 0 && ::stat(file_.c_str(), &there) == 0 && own.st_dev == there.st_dev &&
                     own.st_ino == there.st_ino;
   if (same) return;
   throw LeadershipLost(
       fmt::format("{}: this file was removed or replaced, so that another controller may be running the study. Nothing "
                   "more is written; run the study again when no other does",
                   file_.string()));
-}
-
-StudyLock::StudyLock(StudyLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)), file_(std::move(other.file_)) {}
-
-StudyLock& StudyLock::operator=(StudyLock&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  std::swap(file_, other.file_);
-  return *this;
-}
-
-StudyLock::~StudyLock() {
-  if (fd_ >= 0) ::close(fd_);
 }
 
 }  // namespace bapi

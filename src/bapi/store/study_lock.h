@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "bapi/base/file.h"
 #include "bapi/store/leadership.h"
 
 namespace bapi {
@@ -15,8 +16,10 @@ class StudyLock : public Leadership {
  public:
   using Holder = Leader;
 
-  // Throws StoreError that names the holder if there is one, or if the directory cannot be written. A lock whose holder
-  // is gone is about to be free (a child that it was starting still has it): that is waited for, up to a second.
+  // Throws StoreError that names the holder if there is one, if the directory cannot be written, or if something other
+  // than a regular file is in the place of the lock; that is never waited for or followed. A lock whose holder
+  // was killed is about to be free (a child that it was starting may still have it): that is waited for, up to half
+  // a minute.
   static StudyLock take(const std::filesystem::path& directory);
 
   // Who drives the study now; nullopt if nobody does. Takes no lock, so that asking never stands in anyone's way.
@@ -25,13 +28,9 @@ class StudyLock : public Leadership {
   // LeadershipLost if the file was removed or replaced since: somebody else may hold a lock on the new one.
   void check_held() const override;
 
-  StudyLock(StudyLock&& other) noexcept;
-  StudyLock& operator=(StudyLock&& other) noexcept;
-  ~StudyLock() override;
-
  private:
-  StudyLock(int fd, std::filesystem::path file) : fd_(fd), file_(std::move(file)) {}
-  int fd_;
+  StudyLock(FileDescriptor fd, std::filesystem::path file) : fd_(std::move(fd)), file_(std::move(file)) {}
+  FileDescriptor fd_;
   std::filesystem::path file_;
 };
 
