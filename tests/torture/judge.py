@@ -136,7 +136,8 @@ class Lives:
     def __init__(self, told):
         programs = told["programs"]
         self.count = len(programs)
-        self.waited = told["waited"]  # for a processor, by controllers and guardians
+        self.waited = told["waited"]    # for a processor, by controllers and guardians
+        self.longest = told["longest"]  # by a single one of them
         self.low = sum(max(0.0, p["end"][0] - p["begun"] - p["paused"][1]) for p in programs if p["begun"] is not None)
         self.high = sum(p["end"][1] - p["start"] - p["paused"][0] for p in programs if p["end"][1] is not None)
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 
 import judge
@@ -54,10 +55,10 @@ class Lives(unittest.TestCase):
     def test_what_is_uncertain_widens_the_bounds(self):
         whole = {"start": 1.0, "begun": 1.1, "end": [3.0, 3.2], "paused": [0.5, 0.7]}
         never_ran = {"start": 5.0, "begun": None, "end": [5.0, 5.5], "paused": [0.0, 0.0]}
-        lives = judge.Lives({"programs": [whole, never_ran], "waited": 0.25})
+        lives = judge.Lives({"programs": [whole, never_ran], "waited": 0.25, "longest": 0.2})
         self.assertAlmostEqual(lives.low, 3.0 - 1.1 - 0.7)
         self.assertAlmostEqual(lives.high, (3.2 - 1.0 - 0.5) + 0.5)
-        self.assertEqual((lives.count, lives.waited), (2, 0.25))
+        self.assertEqual((lives.count, lives.waited, lives.longest), (2, 0.25, 0.2))
 
 
 class Observed(unittest.TestCase):
@@ -110,6 +111,39 @@ class Observed(unittest.TestCase):
     def test_a_study_is_told_of_once(self):
         self.observe("BAPI_DIR=/x sleep 0.5 & echo $!; wait", lambda pid: None)
         self.assertEqual(self.watch.tell("s")["programs"], [])
+
+    def test_what_a_controller_waited_for_a_processor_is_known_also_when_it_is_gone(self):
+        cpu = {min(os.sched_getaffinity(0))}
+        spin = "import time\nend = time.time() + 1.0\nwhile time.time() < end: pass"
+        both = [subprocess.Popen([sys.executable, "-S", "-c", spin], preexec_fn=lambda: os.sched_setaffinity(0, cpu))
+                for _ in range(2)]  # fmt: skip
+        for process in both:
+            self.watch.follow(process.pid, "s")
+        time.sleep(0.3)
+        for process in both:
+            process.wait()
+        time.sleep(0.2)
+        told = self.watch.tell("s")
+        self.assertGreater(told["waited"], 0.4)
+        self.assertLess(told["longest"], told["waited"])
+
+
+class Budgets(unittest.TestCase):
+    """A study that has spent 8 of 5 s."""
+
+    def findings(self, waited):
+        with tempfile.TemporaryDirectory() as root:
+            delays = types.SimpleNamespace(worst_since=lambda begin: 0.0)
+            case = torture.Case("bapi", pathlib.Path(root), "case", 1.0, delays, None)
+            case.limit, case.rows = 5.0, [row(1, "started", 0, 3), row(2, "measured", 0, 1, 0.5, 8.0)]
+            case.budget_kept(judge.Lives({"programs": [], "waited": waited, "longest": waited}))
+            return case.findings
+
+    def test_nothing_excuses_seconds_in_which_bapi_could_run(self):
+        self.assertIn("spent 8 of 5.0", self.findings(0.9)[0])
+
+    def test_a_bapi_that_got_no_processor_could_not_end_a_program(self):
+        self.assertEqual(self.findings(1.1), [])
 
 
 class Hanging(unittest.TestCase):

@@ -7,7 +7,7 @@ which it lies. Nothing has to be said by a program itself: one that is killed be
 own has lived as well.
 
 One JSON object per line on standard input: {"follow": PID, "study": NAME} (a controller), {"tell": NAME}. The answer to
-the latter is one line: {"programs": [...], "waited": SECONDS}, see Observer.tell.
+the latter is one line: {"programs": [...], "waited": SECONDS, "longest": SECONDS}, see Observer.tell.
 """
 
 import json
@@ -115,7 +115,7 @@ class Observer:
         self.ended = {}        # name of the study -> [Program]
         self.known = {}        # pid -> start of the last process that had this number
         self.waiting = {}      # pid of a controller or guardian -> (name of the study, Waiting)
-        self.waited = {}       # name of the study -> seconds, of those that are gone
+        self.waited = {}       # name of the study -> [seconds of one of those that are gone]
         self.looks = 0
 
     def look(self):
@@ -152,7 +152,7 @@ class Observer:
             waiting.add()
             if not waiting.threads:
                 del self.waiting[pid]
-                self.waited[study] = self.waited.get(study, 0.0) + waiting.total
+                self.waited.setdefault(study, []).append(waiting.total)
 
     def follow(self, pid, study):
         self.controllers[pid] = study
@@ -160,15 +160,16 @@ class Observer:
 
     def tell(self, study):
         """Everything about a study, which is forgotten then. `waited`: for how long its controllers and guardians were
-        ready to run and got no processor."""
+        ready to run and got no processor; `longest`: for how long a single one of them was."""
         self.look()
         self.count_waiting()
         programs = self.ended.pop(study, [])
         programs += [program for name, program in self.living.values() if name == study]
         self.living = {pid: entry for pid, entry in self.living.items() if entry[0] != study}
-        total = self.waited.pop(study, 0.0) + sum(w.total for name, w in self.waiting.values() if name == study)
+        waited = self.waited.pop(study, []) + [w.total for name, w in self.waiting.values() if name == study]
         self.waiting = {pid: entry for pid, entry in self.waiting.items() if entry[0] != study}
-        return {"programs": [vars(program) for program in programs], "waited": total}
+        return {"programs": [vars(program) for program in programs], "waited": sum(waited),
+                "longest": max(waited, default=0.0)}
 
     def serve(self):
         rest = b""

@@ -46,7 +46,7 @@ workers: {workers}
 policy: {policy}
 seed: {seed}
 grace: 0.3
-report_timeout: 3s
+report_timeout: 10s
 max_failures: 1000
 parameters: {{lr: {{min: 1.0e-4, max: 1, log: true}}}}
 """
@@ -229,28 +229,32 @@ class Case:
         evil = any(mode in trainer.EVIL for mode in self.modes)
         for mistake in accounts.mistakes(self.rows, strict and not evil and self.meter == "seconds"):
             self.found(mistake)
-        self.budget_kept()
+        lives = judge.Lives(self.watch.tell(self.name))
+        self.budget_kept(lives)
         if self.meter == "seconds" and strict:
-            self.charges_fit()
+            self.charges_fit(lives)
         for mistake in judge.model_mistakes(self.study, evil):
             self.found(mistake)
         if (self.dir / "side" / "precious").exists() and (self.dir / "side" / "precious").read_text() != "mine":
             self.found("a file outside the study was written to")
 
-    def budget_kept(self):
+    def budget_kept(self, lives):
+        """In seconds programs may be ended late by what kept controller and guardian from running, one after the other."""
         total = judge.spent(self.rows)
         if self.meter == "seconds":
             self.over = max(0.0, total - self.limit) / self.workers
-        slack = {"seconds": self.latency * self.workers, "epochs": 1e-9, "reported": 0.75 * self.workers + 1e-9}
+        slack = {"seconds": (self.latency + 2 * lives.longest) * self.workers, "epochs": 1e-9,
+                 "reported": 0.75 * self.workers + 1e-9}
         if not total <= self.limit + slack[self.meter]:
-            self.found(f"spent {total:.6g} of {self.limit} ({self.meter}, {self.workers} workers)")
+            self.found(f"spent {total:.6g} of {self.limit} ({self.meter}, {self.workers} workers; controller or guardian "
+                       f"waited up to {lives.longest:.2f} s for a processor)")
 
-    def charges_fit(self):
+    def charges_fit(self, lives):
         """What is charged is what programs lived, whatever the machine has to do besides."""
-        total, lives = judge.spent(self.rows), judge.Lives(self.watch.tell(self.name))
-        unguarded = 0.5 * self.unguarded * self.workers
+        total = judge.spent(self.rows)
         self.lives = {"charged": total, **vars(lives)}
         slack = LATE * lives.count + lives.waited
+        unguarded = 0.5 * self.unguarded * self.workers
         if not lives.low - slack - unguarded <= total <= lives.high + slack:
             self.found(f"charged {total:.2f} s, the {lives.count} programs lived {lives.low:.2f} to {lives.high:.2f} s; "
                        f"bapi waited {lives.waited:.2f} s for a processor")
@@ -461,7 +465,8 @@ def on_a_small_disk(act):
             case.create(4, epoch=0.02, workers=2)
             case.may_lack = True
             controller = case.start()
-            time.sleep(1.0)
+            while case.events() < 4 and controller.poll() is None:
+                time.sleep(0.05)  # a disk that is full from the start is refused
             filler = case.study / "filler"
             with open(filler, "wb", buffering=0) as file:
                 try:
