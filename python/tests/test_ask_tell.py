@@ -1,7 +1,11 @@
 """Asking and telling: the loop of people who have one."""
 
+import functools
+import operator
+import random
 import sqlite3
 import threading
+import time
 
 import pytest
 from conftest import quality
@@ -288,3 +292,58 @@ def test_a_log_that_cannot_be_written_is_waited_for(tmp_path):
     other.close()
     assert study.trials[0].values == [0.5]
     assert study.spent < 7  # it trained in none of them, but SQLite does not say before that it waits
+
+
+KILLED = """
+import os
+import time
+import bapi
+from conftest import quality
+
+study = bapi.Study(space={{"lr": bapi.Float(1e-6, 1, log=True)}}, budget={budget!r}, max_epochs=9, policy="hyperband",
+                   workers=2, storage="s.bapi")
+say = lambda *words: os.write(1, (" ".join(map(str, words)) + "\\n").encode())
+say("opened")
+while (segment := study.ask()) is not None:
+    path = segment.checkpoint_dir / "epoch"
+    for epoch in segment.epochs(int(path.read_text()) if path.exists() else 0):
+        time.sleep(0.004)
+        path.with_name("new").write_text(str(epoch))
+        path.with_name("new").rename(path)
+        say("telling", segment.number, epoch)
+        segment.report(epoch, quality(segment.config, epoch), {cost})
+        say("told", segment.number, epoch)
+say("spent", repr(study.spent))
+"""
+
+
+@pytest.mark.parametrize("budget, cost", [("200 epochs", ""), ("20 usd", "cost=0.1"), ("3s", "")])
+def test_what_was_told_survives_any_number_of_kills(tmp_path, run_script, budget, cost):
+    draw = random.Random(budget)
+    script = KILLED.format(budget=budget, cost=cost)
+    telling, told, ledger, lived = set(), set(), [], 0.0
+    for _ in range(8):
+        process = run_script(script, wait=False)
+        begin = time.monotonic()
+        lines = [process.stdout.readline() for _ in range(draw.randint(1, 40))]
+        time.sleep(draw.uniform(0.0, 0.02))
+        process.kill()
+        words = [line.split() for line in [*lines, *process.stdout] if line]
+        process.communicate()
+        lived += time.monotonic() - begin
+        telling |= {(int(word[1]), int(word[2])) for word in words if word[0] == "telling"}
+        told |= {(int(word[1]), int(word[2])) for word in words if word[0] == "told"}
+        study = bapi.open_study(tmp_path / "s.bapi")
+        logged = [(trial.number, epoch) for trial in study.trials for epoch in trial.reported]
+        assert told <= set(logged) <= telling and len(logged) == len(set(logged))
+        before, ledger = ledger, study.ledger()
+        assert ledger[: len(before)] == before
+        assert functools.reduce(operator.add, (row["cost"] for row in ledger), 0.0) == study.spent  # to the last bit
+    assert told
+    if budget == "3s":
+        assert study.spent <= lived
+    out = run_script(script)
+    assert float(out.split()[-1]) == pytest.approx(float(budget.split()[0].rstrip("s")), abs=0.2)
+    epochs = [(row["trial"], row["epoch"]) for row in bapi.open_study(tmp_path / "s.bapi").ledger()
+              if row["kind"] == "epoch"]  # fmt: skip
+    assert len(epochs) == len(set(epochs))
