@@ -422,8 +422,8 @@ while epoch < int(os.environ["BAPI_UNTIL_EPOCH"]):
 
     def test_retries_can_be_turned_off(self):
         self.program(self.ONCE.format(death="sys.exit(9)"))
-        self.bapi("run", self.file(more="retries: 0"), "--quiet")
-        self.assertGreater(self.json("status", "s")["trials"]["failed"], 0)
+        self.bapi("run", self.file(more="retries: 0"), "--quiet", code=1)  # every trial fails after its second epoch
+        self.assertEqual(self.json("status", "s")["trials"]["failed"], 10)
         self.assertEqual([row for row in self.events() if row["event"] == "retry"], [])
 
     def test_command_and_environment_may_always_change_with_a_note(self):

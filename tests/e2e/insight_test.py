@@ -80,7 +80,7 @@ class Insight(EndToEnd):
         self.bapi("run", self.study(policy="bapi", budget='"60 epochs"'), "--quiet")
         plan, outlook = self.check_all()
         self.assertEqual((plan["budget"], plan["runs"], plan["decision"]), (0, [], None))
-        self.assertIn("no affordable trial is expected to improve", self.bapi("plan", "mlp").stderr)
+        self.assertIn("no affordable trial is expected to improve", self.bapi("plan", "mlp").stdout)
         calibration = self.json("calibration", "mlp")
         self.assertGreater(calibration[0]["count"], 0)
         self.assertLessEqual(calibration[0]["within_50"], calibration[0]["within_95"])

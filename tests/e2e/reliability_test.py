@@ -254,9 +254,12 @@ class StrangeFiles(Reliability):
         for name in ["log", "config.json.new", "report", "process.new"]:
             with self.subTest(name):
                 shutil.rmtree(self.path("s.bapi"), ignore_errors=True)
-                os.makedirs(self.path("s.bapi", "trials", "0000"))
-                os.symlink(self.path("precious"), self.path("s.bapi", "trials", "0000", name))
                 self.bapi("run", self.reliable_study(budget='"3 epochs"'), "--quiet")
+                tried = len(os.listdir(self.path("s.bapi", "trials")))
+                for trial in range(tried, tried + 3):
+                    os.makedirs(self.path("s.bapi", "trials", f"{trial:04}"))
+                    os.symlink(self.path("precious"), self.path("s.bapi", "trials", f"{trial:04}", name))
+                self.bapi("resume", "s", "--budget", "6 epochs", "--quiet")
                 with open(self.path("precious")) as file:
                     self.assertEqual(file.read(), "mine\n")
 

@@ -195,7 +195,9 @@ TEST_P(PolicyContract, AWarmStartKeepsTheLaws) {
     EXPECT_EQ(test::ledger_sum(summary.events), summary.spent);
     const std::vector<Config> configs = started(summary);
     for (auto at = configs.begin(); at != configs.end(); ++at) EXPECT_EQ(std::find(configs.begin(), at, *at), at);
-    for (int i = 0; i < std::min(3, summary.trials); ++i) {
+    const int wanted = static_cast<int>(summary.history->wishes().size());
+    EXPECT_GE(wanted, 1);
+    for (int i = 0; i < std::min(wanted, summary.trials); ++i) {
       EXPECT_TRUE(summary.history->trials()[static_cast<std::size_t>(i)].assignment.wish) << i;
     }
   }

@@ -84,9 +84,7 @@ TEST_F(TransferTest, WithoutItsCheckpointNoProgramRuns) {
   EXPECT_EQ(book(), "");
 }
 
-TEST_F(TransferTest, AFailedPushDoesNotFailTheProgram) {
-  EXPECT_EQ(run({"true"}, {.push = "exit 5"}), 0);
-}
+TEST_F(TransferTest, AFailedPushDoesNotFailTheProgram) { EXPECT_EQ(run({"true"}, {.push = "exit 5"}), 0); }
 
 TEST_F(TransferTest, WhatIsToldToEndPushesWhenTheProgramHasEnded) {
   const std::string program =

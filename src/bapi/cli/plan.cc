@@ -74,8 +74,13 @@ int show_plan(const PlanArguments& arguments) {
   const std::string best =
       fmt::format("best {} is {} now", study.spec().metric.name, short_number(runs.outlook.front().best.mean));
   if (runs.runs.empty()) {
-    note(fmt::format(
-        "{} remaining; {}, and no affordable trial is expected to improve on it", short_cost(runs.budget, unit), best));
+    const std::string nothing = fmt::format(
+        "{} remaining; {}, and no affordable trial is expected to improve on it", short_cost(runs.budget, unit), best);
+    if (format == Format::table) {
+      print(nothing + "\n");
+    } else {
+      note(nothing);
+    }
   } else {
     note(fmt::format(
         "{} remaining, {} planned", short_cost(runs.budget, unit), short_cost(runs.budget - runs.left, unit)));

@@ -144,9 +144,8 @@ std::optional<std::string> epoch_zero_text(const ReportLine& report, const std::
   const auto* epoch = std::get_if<EpochReport>(&report);
   if (!epoch || epoch->epoch != 0 || !epoch->value) return std::nullopt;
   return fmt::format(
-      "epoch 0 was reported with {} {:.4g}. Epochs count from 1; epoch 0 only marks the end of start-up and its value "
-      "is "
-      "not recorded. If it was trained, report epoch + 1",
+      "epoch 0 was reported with {} {:.4g}. Epochs count from 1; epoch 0 only marks the end of start-up, and its "
+      "value is not recorded. If it was trained, report epoch + 1",
       metric,
       *epoch->value);
 }

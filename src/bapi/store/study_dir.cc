@@ -73,7 +73,8 @@ void StudyDir::require_no_trials() const {
 void StudyDir::remove_trials() const {
   std::error_code error;
   std::filesystem::remove_all(trials(), error);
-  if (error) throw StoreError(fmt::format("{}: cannot be removed: {}", trials().string(), error.message()));
+  if (!error || error == std::errc::not_a_directory) return;  // there can be none
+  throw StoreError(fmt::format("{}: cannot be removed: {}", trials().string(), error.message()));
 }
 
 }  // namespace bapi
