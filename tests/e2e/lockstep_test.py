@@ -70,6 +70,7 @@ def log_of(study):
 def without_files(text):
     """On a busy machine a program may save the next epoch before bapi has copied the best one."""
     kept = [line for line in text.splitlines() if not re.match(r"(disk|checkpoint|  +the checkpoint) ", line)]
+    kept = [re.sub(r'"checkpoint\w*": (?:"[^"]*"|\d+|null)(?:, )?', "", line) for line in kept]
     return "\n".join(re.sub(r"^(#\d+) after [^:]*:", r"\1:", line) for line in kept)
 
 
