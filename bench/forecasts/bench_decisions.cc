@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <exception>
 #include <limits>
-#include <map>
 #include <string>
 
 #include "bapi/base/error.h"
@@ -87,16 +86,10 @@ class Recorder : public Policy {
 
 // The decisions that Recorder has recorded, as they are in the log.
 std::vector<TrainingDecision> decisions_with_forecasts(const std::vector<StoredEvent>& events) {
-  std::vector<TrainingDecision> decisions;
-  std::map<TrialId, Epoch> trained;
-  for (const StoredEvent& stored : events) {
-    if (const auto* measured = std::get_if<Measured>(&stored.event)) {
-      trained[measured->trial] = measured->measurement.epoch;
-    } else if (const std::optional<TrialId> trial = trial_of(stored.event)) {
-      const auto decision = training_decision(stored, trained[*trial]);
-      if (decision && decision->why->forecast && decision->why->forecast->basis) decisions.push_back(*decision);
-    }
-  }
+  std::vector<TrainingDecision> decisions = training_decisions(events);
+  std::erase_if(decisions, [](const TrainingDecision& decision) {
+    return !decision.why->forecast || !decision.why->forecast->basis;
+  });
   return decisions;
 }
 

@@ -27,19 +27,6 @@ Coverage coverage_of(const std::vector<ForecastError>& errors) {
           .within_95 = share_within(0.95)};
 }
 
-std::vector<TrainingDecision> training_decisions(const std::vector<StoredEvent>& events) {
-  std::vector<TrainingDecision> decisions;
-  std::map<TrialId, Epoch> trained;
-  for (const StoredEvent& stored : events) {
-    if (const auto* measured = std::get_if<Measured>(&stored.event)) {
-      trained[measured->trial] = measured->measurement.epoch;
-    } else if (const std::optional<TrialId> trial = trial_of(stored.event)) {
-      if (const auto decision = training_decision(stored, trained[*trial])) decisions.push_back(*decision);
-    }
-  }
-  return decisions;
-}
-
 // Logs of earlier versions, see Forecast::gap.
 double error_in_gap_scale(const Forecast& forecast, double value, Goal goal) {
   const GapWarp warp{.best = oriented(forecast.incumbent, goal), .gap = forecast.gap};
@@ -145,6 +132,19 @@ bool has_forecasts(const std::vector<StoredEvent>& events) {
     const Reason* why = reason_of(stored.event);
     return why && why->forecast;
   });
+}
+
+std::vector<TrainingDecision> training_decisions(const std::vector<StoredEvent>& events) {
+  std::vector<TrainingDecision> decisions;
+  std::map<TrialId, Epoch> trained;
+  for (const StoredEvent& stored : events) {
+    if (const auto* measured = std::get_if<Measured>(&stored.event)) {
+      trained[measured->trial] = measured->measurement.epoch;
+    } else if (const std::optional<TrialId> trial = trial_of(stored.event)) {
+      if (const auto decision = training_decision(stored, trained[*trial])) decisions.push_back(*decision);
+    }
+  }
+  return decisions;
 }
 
 std::optional<TrainingDecision> training_decision(const StoredEvent& stored, Epoch trained) {

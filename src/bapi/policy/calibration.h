@@ -61,6 +61,9 @@ struct TrainingDecision {
 // nullopt for all other events. `trained` is the last epoch that its trial had reported.
 std::optional<TrainingDecision> training_decision(const StoredEvent& stored, Epoch trained);
 
+// All of a log, which has to outlive them.
+std::vector<TrainingDecision> training_decisions(const std::vector<StoredEvent>& events);
+
 // In their order, one for each.
 std::vector<ForecastOutcome> forecast_outcomes(const History& history,
                                                std::span<const TrainingDecision> decisions,
