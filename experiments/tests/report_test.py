@@ -44,6 +44,13 @@ def write_comparison(directory, final, budgets=("5full", "20full")):
     (directory / "INDEX.csv").write_text(INDEX_HEAD + "".join(f"{table}.csv,minimize,0.25,2\n" for table in TABLES))
 
 
+def scratch_directory(case):
+    """Of one test."""
+    scratch = tempfile.TemporaryDirectory()
+    case.addCleanup(scratch.cleanup)
+    return pathlib.Path(scratch.name)
+
+
 class RankTests(unittest.TestCase):
     def test_ties_share_the_mean_of_their_ranks(self):
         self.assertEqual(ranks_of([0.3, 0.1, 0.3, 0.2]), [3.5, 1, 3.5, 2])
@@ -79,11 +86,10 @@ class Statement(unittest.TestCase):
         self.assertAlmostEqual(t_quantile(29), 2.045, delta=0.02)
 
     def test_one_budget_says_nothing_of_its_growth(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            directory = pathlib.Path(scratch)
-            write_comparison(directory, lambda policy, table, seed: 0.3, budgets=("5full",))
-            findings = Statements(Replay(directory / "runs.log", directory / "INDEX.csv")).findings()
-            self.assertEqual([f.verdict for f in findings if "ranks lost from 5full" in f.measure], ["no data"])
+        directory = scratch_directory(self)
+        write_comparison(directory, lambda policy, table, seed: 0.3, budgets=("5full",))
+        findings = Statements(Replay(directory / "runs.log", directory / "INDEX.csv")).findings()
+        self.assertEqual([f.verdict for f in findings if "ranks lost from 5full" in f.measure], ["no data"])
 
     def test_one_experiment_decides_nothing(self):
         self.assertEqual(Finding("", "", 5.0, 0.0, 1).verdict, "no data")
@@ -95,48 +101,43 @@ class Replays(unittest.TestCase):
         self.assertEqual([run.regret_at(share) for share in (0.0, 0.2, 0.49, 0.5, 1.0)], [0.7, 0.7, 0.7, 0.1, 0.1])
 
     def test_tables_of_one_agent_are_one_experiment(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            directory = pathlib.Path(scratch)
-            write_comparison(directory, lambda policy, table, seed: 0.1 * EIGHT.index(policy) if policy in EIGHT else 1)
-            replay = Replay(directory / "runs.log", directory / "INDEX.csv")
-            self.assertEqual(replay.experiments(EIGHT, "5full"),
-                             ["logreg-mnist", "mlp-olivetti", "ddqn-cartpole", "a2c-reacher"])
-            self.assertEqual(len(replay.of("a2c-reacher", "ei", "5full")), 4)
-            self.assertEqual(replay.ranks("a2c-reacher", EIGHT, "5full")["ms-ei"], 2)
+        directory = scratch_directory(self)
+        write_comparison(directory, lambda policy, table, seed: 0.1 * EIGHT.index(policy) if policy in EIGHT else 1)
+        replay = Replay(directory / "runs.log", directory / "INDEX.csv")
+        self.assertEqual(replay.experiments(EIGHT, "5full"),
+                         ["logreg-mnist", "mlp-olivetti", "ddqn-cartpole", "a2c-reacher"])
+        self.assertEqual(len(replay.of("a2c-reacher", "ei", "5full")), 4)
+        self.assertEqual(replay.ranks("a2c-reacher", EIGHT, "5full")["ms-ei"], 2)
 
     def test_seeds_that_a_policy_has_not_run_are_left_out_for_all(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            directory = pathlib.Path(scratch)
-            write_comparison(directory, lambda policy, table, seed: 0.3, budgets=("5full",))
-            lines = (directory / "runs.log").read_text().splitlines(keepends=True)
-            missing = json.dumps(run_record("ei", "logreg-mnist", 1, "5full", 0.3)) + "\n"
-            (directory / "runs.log").write_text("".join(line for line in lines if line != missing))
-            replay = Replay(directory / "runs.log", directory / "INDEX.csv")
-            self.assertNotIn("logreg-mnist", replay.experiments(EIGHT, "5full"))
-            self.assertEqual(replay.keep_finished(EIGHT), [])
-            self.assertIn("logreg-mnist", replay.experiments(EIGHT, "5full"))
-            self.assertEqual(replay.seeds("logreg-mnist", "bohb", "5full"), {0})
-            self.assertEqual(replay.seeds("mlp-olivetti", "bohb", "5full"), {0, 1})
+        directory = scratch_directory(self)
+        write_comparison(directory, lambda policy, table, seed: 0.3, budgets=("5full",))
+        lines = (directory / "runs.log").read_text().splitlines(keepends=True)
+        missing = json.dumps(run_record("ei", "logreg-mnist", 1, "5full", 0.3)) + "\n"
+        (directory / "runs.log").write_text("".join(line for line in lines if line != missing))
+        replay = Replay(directory / "runs.log", directory / "INDEX.csv")
+        self.assertNotIn("logreg-mnist", replay.experiments(EIGHT, "5full"))
+        self.assertEqual(replay.keep_finished(EIGHT), [])
+        self.assertIn("logreg-mnist", replay.experiments(EIGHT, "5full"))
+        self.assertEqual(replay.seeds("logreg-mnist", "bohb", "5full"), {0})
+        self.assertEqual(replay.seeds("mlp-olivetti", "bohb", "5full"), {0, 1})
 
     def test_thirteen_experiments_are_ten_tasks(self):
         self.assertEqual(len(EXPERIMENTS), 13)
         self.assertEqual(len({task_of(name) for name in EXPERIMENTS}), 10)
 
     def test_values_come_back_from_normalised_regret(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            directory = pathlib.Path(scratch)
-            write_comparison(directory, lambda policy, table, seed: 0.3)
-            table = Replay(directory / "runs.log", directory / "INDEX.csv").tables["logreg-mnist"]
-            self.assertAlmostEqual(table.value(0.3), 0.25 + 0.15)
+        directory = scratch_directory(self)
+        write_comparison(directory, lambda policy, table, seed: 0.3)
+        table = Replay(directory / "runs.log", directory / "INDEX.csv").tables["logreg-mnist"]
+        self.assertAlmostEqual(table.value(0.3), 0.25 + 0.15)
 
 
 class CostGrowth(unittest.TestCase):
     """On trials whose values grow by their number in every epoch, at a cost of 2 + the value."""
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.table = pathlib.Path(scratch.name) / "table.csv"
+        self.table = scratch_directory(self) / "table.csv"
         rows = [f"{trial},{epoch},{trial * epoch},{2 + trial * epoch}\n" for trial in range(20) for epoch in range(1, 51)]
         self.table.write_text("# metric: {name: score, goal: maximize}\nlr,epoch,score,cost\n" + "".join(rows))
 
@@ -162,7 +163,6 @@ class CostGrowth(unittest.TestCase):
         costs = [float(row[-1]) for trial in read(self.table)[2] for row in trial]
         self.assertEqual({float(row[-1]) for trial in read(equal)[2] for row in trial}, {statistics.fmean(costs)})
 
-
     def test_the_effect_is_over_pairs_of_runs(self):
         recorded, flat = self.table.with_name("recorded"), self.table.with_name("flat")
         for directory, more in ((recorded, 0.2), (flat, 0.0)):
@@ -177,9 +177,7 @@ class Live(unittest.TestCase):
     """Against a replay whose values are 0.25 + 0.05 times the place of the policy."""
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        directory = pathlib.Path(scratch.name)
+        directory = scratch_directory(self)
         write_comparison(directory, lambda policy, table, seed: 0.1 * POLICIES.index(policy), budgets=("5full", "10full"))
         self.replay = Replay(directory / "runs.log", directory / "INDEX.csv")
         self.file = directory / "live.csv"
@@ -225,25 +223,29 @@ class Live(unittest.TestCase):
 
 
 class Page(unittest.TestCase):
-    def report(self, directory, page):
-        return subprocess.run([sys.executable, REPORT, directory, "--tables", directory, "--page", page, "--live",
-                               directory / "live.csv"],
-                              capture_output=True, text=True)
+    def setUp(self):
+        self.directory = scratch_directory(self)
+        self.page = self.directory / "README.md"
+        self.page.write_text(PAGE)
+
+    def report(self):
+        return subprocess.run([sys.executable, REPORT, self.directory, "--tables", self.directory, "--page", self.page,
+                               "--live", self.directory / "live.csv"], capture_output=True, text=True)
+
+    def written(self):
+        """The page after the report, and what the report said."""
+        answer = self.report()
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return self.page.read_text(), answer.stdout
 
     def test_page_and_panels_are_written(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            directory = pathlib.Path(scratch)
-            draw = random.Random(1)
-            write_comparison(directory, lambda policy, table, seed: draw.random() + (policy != "bapi-4"))
-            page = directory / "README.md"
-            page.write_text(PAGE)
-            answer = self.report(directory, page)
-            self.assertEqual(answer.returncode, 0, answer.stderr)
-            text = page.read_text()
-            self.assertNotIn("old", text)
-            self.assertIn("| `bapi-4` | 2.90 ± 0.51 | 1.00 ± 0.00 | 1.00 ± 0.00 |", text)
-            self.assertIn("Nothing was run live", text)
-            xml.etree.ElementTree.parse(directory / "panels-5full.svg")
+        draw = random.Random(1)
+        write_comparison(self.directory, lambda policy, table, seed: draw.random() + (policy != "bapi-4"))
+        text, _ = self.written()
+        self.assertNotIn("old", text)
+        self.assertIn("| `bapi-4` | 2.90 ± 0.51 | 1.00 ± 0.00 | 1.00 ± 0.00 |", text)
+        self.assertIn("Nothing was run live", text)
+        xml.etree.ElementTree.parse(self.directory / "panels-5full.svg")
 
     def test_variants_stand_next_to_bapi_4_and_verdicts_are_counted(self):
         def regret(policy, table, seed):
@@ -252,49 +254,34 @@ class Page(unittest.TestCase):
                 return of_table + (0.1 if table in ("logreg-mnist", "mlp-olivetti") else -0.05)
             return of_table
 
-        with tempfile.TemporaryDirectory() as scratch:
-            directory = pathlib.Path(scratch)
-            write_comparison(directory, regret)
-            page = directory / "README.md"
-            page.write_text(PAGE)
-            answer = self.report(directory, page)
-            self.assertEqual(answer.returncode, 0, answer.stderr)
-            text = page.read_text()
-            # Means of 0.5 and 0.6 and, for the agents, of (0.7 + 0.8) / 2 and 0.9.
-            self.assertIn("| `bapi-4` | 0.550 ± 0.050 | 0.825 ± 0.075 | 0.550 ± 0.050 | 0.825 ± 0.075 |", text)
-            self.assertIn("| `bapi-8` | +0.100 ± 0.000 | -0.050 ± 0.000 | +0.100 ± 0.000 | -0.050 ± 0.000 |", text)
-            self.assertIn("With 2 seeds at 5full, 2 seeds at 20full.", text)
-            verdicts = re.findall(r"\| \*([a-z ]+)\* \|$", text, re.MULTILINE)
-            total, counts = re.search(r"^(\d+) statements: (.*)\.$", text, re.MULTILINE).groups()
-            self.assertEqual(int(total), len(verdicts))
-            self.assertEqual({verdict: int(number) for number, verdict in re.findall(r"(\d+) \*([a-z ]+)\*", counts)},
-                             dict(collections.Counter(verdicts)))
+        write_comparison(self.directory, regret)
+        text, _ = self.written()
+        # Means of 0.5 and 0.6 and, for the agents, of (0.7 + 0.8) / 2 and 0.9.
+        self.assertIn("| `bapi-4` | 0.550 ± 0.050 | 0.825 ± 0.075 | 0.550 ± 0.050 | 0.825 ± 0.075 |", text)
+        self.assertIn("| `bapi-8` | +0.100 ± 0.000 | -0.050 ± 0.000 | +0.100 ± 0.000 | -0.050 ± 0.000 |", text)
+        self.assertIn("With 2 seeds at 5full, 2 seeds at 20full.", text)
+        verdicts = re.findall(r"\| \*([a-z ]+)\* \|$", text, re.MULTILINE)
+        total, counts = re.search(r"^(\d+) statements: (.*)\.$", text, re.MULTILINE).groups()
+        self.assertEqual(int(total), len(verdicts))
+        self.assertEqual({verdict: int(number) for number, verdict in re.findall(r"(\d+) \*([a-z ]+)\*", counts)},
+                         dict(collections.Counter(verdicts)))
 
     def test_a_budget_that_is_not_finished_is_left_out(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            directory = pathlib.Path(scratch)
-            write_comparison(directory, lambda policy, table, seed: 0.1 * seed, budgets=("5full",))
-            with (directory / "runs.log").open("a") as log:
-                log.write(json.dumps(run_record("ei", "logreg-mnist", 0, "20full", 0.2)) + "\n")
-            page = directory / "README.md"
-            page.write_text(PAGE)
-            answer = self.report(directory, page)
-            self.assertEqual(answer.returncode, 0, answer.stderr)
-            self.assertIn("20full is left out", answer.stdout)
-            self.assertIn("`glasses`", page.read_text())
-            self.assertNotIn("20full", page.read_text())
+        write_comparison(self.directory, lambda policy, table, seed: 0.1 * seed, budgets=("5full",))
+        with (self.directory / "runs.log").open("a") as log:
+            log.write(json.dumps(run_record("ei", "logreg-mnist", 0, "20full", 0.2)) + "\n")
+        text, said = self.written()
+        self.assertIn("20full is left out", said)
+        self.assertIn("`glasses`", text)
+        self.assertNotIn("20full", text)
 
     def test_a_comparison_without_a_whole_experiment_is_refused(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            directory = pathlib.Path(scratch)
-            (directory / "INDEX.csv").write_text(INDEX_HEAD + "logreg-mnist.csv,minimize,0.25,2\n")
-            (directory / "runs.log").write_text(json.dumps(run_record("ei", "logreg-mnist", 0, "5full", 0.2)) + "\n")
-            page = directory / "README.md"
-            page.write_text(PAGE)
-            answer = self.report(directory, page)
-            self.assertEqual(answer.returncode, 1)
-            self.assertIn("make experiments-compare", answer.stderr)
-            self.assertEqual(page.read_text(), PAGE)
+        (self.directory / "INDEX.csv").write_text(INDEX_HEAD + "logreg-mnist.csv,minimize,0.25,2\n")
+        (self.directory / "runs.log").write_text(json.dumps(run_record("ei", "logreg-mnist", 0, "5full", 0.2)) + "\n")
+        answer = self.report()
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("make experiments-compare", answer.stderr)
+        self.assertEqual(self.page.read_text(), PAGE)
 
 
 if __name__ == "__main__":
