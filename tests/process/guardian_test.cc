@@ -78,7 +78,7 @@ TEST_F(Guarded, EveryProcessOfAProgramIsEnded) {
   const int ward = guardian.watch(leader.identity(), file());
   guardian.signal(ward, SIGTERM);
   EXPECT_TRUE(eventually([&] { return leader.has_ended(); }));
-  EXPECT_TRUE(eventually([&] { return guardian.end_rest(ward); }));
+  EXPECT_TRUE(eventually([&] { return guardian.end_rest(ward) == Rest::none; }));
   EXPECT_TRUE(all_gone());
   guardian.forget(ward);
   leader.poll_exit();
@@ -160,7 +160,7 @@ TEST_F(Guarded, ChildrenThatAreNoProgramsAreLeftAloneWhereOrphansAre) {
     Subprocess leader = launch(guardian, "echo $$; setsid sleep 1000 & echo $!; wait", 2);
     const int ward = guardian.watch_marked(leader.identity(), "BAPI_DIR=" + scratch_.path().string());
     guardian.signal(ward, SIGKILL);
-    EXPECT_TRUE(eventually([&] { return guardian.end_rest(ward); }));
+    EXPECT_TRUE(eventually([&] { return guardian.end_rest(ward) == Rest::none; }));
     EXPECT_TRUE(all_gone());
     guardian.forget(ward);
   }
@@ -179,6 +179,20 @@ TEST_F(Guarded, ALimitIsKeptWhileTheControllerIsBusy) {
   EXPECT_TRUE(eventually([&] { return all_gone(); }));
   ASSERT_TRUE(eventually([&] { return guardian.ended_at(ward).has_value(); }));
   EXPECT_GT(guardian.lived(ward), 0.3);
+  guardian.forget(ward);
+}
+
+TEST_F(Guarded, WhatIsLeftAtTheLastLimitIsKilledWithoutAGracePeriod) {
+  constexpr double kGrace = 60.0;
+  Guardian guardian(1, kGrace);
+  Subprocess leader = launch(guardian, "trap '' TERM; echo $$; while :; do sleep 1; done", 1);
+  const int ward = guardian.watch(leader.identity(), file());
+  const double before = guardian.lived(ward);
+  guardian.set_limits({.training_seconds = kNone, .seconds = kNone, .most_training_seconds = 0.3});
+  ASSERT_TRUE(eventually([&] { return guardian.ended_at(ward).has_value(); }));
+  EXPECT_TRUE(guardian.limit_passed());
+  EXPECT_GE(guardian.lived(ward) - before, 0.3);
+  EXPECT_LT(guardian.lived(ward), kGrace);
   guardian.forget(ward);
 }
 

@@ -27,7 +27,7 @@ class Delays(threading.Thread):
 # An end takes a few steps, each of which the machine may delay: the controller or its guardian wakes, the program is
 # given its signal, it dies, its end is seen.
 STEPS_TO_AN_END = 4
-KILL_LATENCY = 0.25  # seconds per worker: kKillLatency of bapi/control/allowance.h
+KILL_LATENCY = 0.1  # seconds per worker: kKillLatency of bapi/control/allowance.h
 
 
 def latency(delays, begin, stated=KILL_LATENCY):

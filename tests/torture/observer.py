@@ -21,6 +21,7 @@ import time
 STEP = 0.01  # seconds between two looks
 TICKS = os.sysconf("SC_CLK_TCK")
 OURS = b"BAPI_DIR="
+EXITING, KILL = 0x4, 1 << 8  # a flag of the kernel; the bit of SIGKILL among pending signals
 
 
 def now():
@@ -36,12 +37,14 @@ def contents(path):
 
 
 def status_of(pid):
-    """(name, state, seconds since boot at which it was started) of a process; None if there is none."""
+    """(name, state, seconds since boot at which it was started, whether it executes nothing more because it was killed or
+    is exiting) of a process; None if there is none."""
     before, _, rest = contents(f"/proc/{pid}/stat").rpartition(b")")
     fields = rest.split()
-    if len(fields) < 20:
+    if len(fields) < 29:
         return None
-    return before.partition(b"(")[2], fields[0], int(fields[19]) / TICKS
+    dying = bool(int(fields[6]) & EXITING or int(fields[28]) & KILL)
+    return before.partition(b"(")[2], fields[0], int(fields[19]) / TICKS, dying
 
 
 class Waiting:
@@ -98,7 +101,8 @@ class Program:
             self.paused_at = self.paused_at or (self.end[0], at)
         else:
             self.resume(self.end[0], at)
-        self.end[0] = at
+        if not status[3]:
+            self.end[0] = at  # a killed one may wait for a processor before the kernel takes it down
         return False
 
     def resume(self, last_seen, at):

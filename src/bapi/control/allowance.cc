@@ -179,9 +179,13 @@ double seconds_to_end(const History& history, const Running& running, const Stud
 }
 
 double training_seconds_left(const History& history, const Running& running) {
+  return most_training_seconds_left(
+      history, {.accrued = running.accrued + running.rate * history.spec().effective_grace(), .rate = running.rate});
+}
+
+double most_training_seconds_left(const History& history, const Running& running) {
   if (!counts(history, Meter::accrued)) return std::numeric_limits<double>::infinity();
-  const Cost grace = running.rate * history.spec().effective_grace();
-  return history.spec().budget.to_seconds(history.budget().unspent(running.accrued + grace));
+  return history.spec().budget.to_seconds(history.budget().unspent(running.accrued));
 }
 
 std::optional<double> seconds_left(const History& history, const Running& running, const StudyTime& time) {

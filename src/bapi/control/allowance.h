@@ -20,9 +20,10 @@ inline constexpr const char* kNextEpochDoesNotFit = "the next epoch is not expec
 inline constexpr const char* kDeadlineReached = "the deadline is reached";
 inline constexpr const char* kFinalistsRepeated = "the finalists were trained again";
 
-// How far a budget in seconds may be exceeded, per worker: a process that is killed when the budget ends lives on until
-// the kernel has taken it down and the loop has noticed. The grace period is not part of it; it is paid for.
-inline constexpr double kKillLatency = 0.25;  // seconds
+// How far a budget in seconds may be exceeded, per worker: programs are killed when it ends, grace periods included, by
+// this process or by its guardian, whoever gets a processor first. What is killed trains no more, so that what the
+// machine needs to take it down is not charged.
+inline constexpr double kKillLatency = 0.1;  // seconds
 
 struct StudyTime {
   double started_at = 0.0;  // the deadline counts from here
@@ -74,6 +75,9 @@ double seconds_to_end(const History& history, const Running& running, const Stud
 // Seconds of training that the budget pays from now on, all processes together, with grace periods set aside. Infinite
 // unless time is the cost.
 double training_seconds_left(const History& history, const Running& running);
+
+// The same, grace periods included: what then still runs has to be killed.
+double most_training_seconds_left(const History& history, const Running& running);
 
 // Seconds until the budget is spent at `running.rate`, or the deadline reached: for displays. nullopt: not known.
 std::optional<double> seconds_left(const History& history, const Running& running, const StudyTime& time);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "bapi/control/running.h"
@@ -11,6 +12,7 @@ namespace bapi {
 struct RunLimits {
   double training_seconds;  // of all trials together
   double seconds;
+  double most_training_seconds = std::numeric_limits<double>::infinity();  // with grace periods; then all is killed
 };
 
 // Trains segments somewhere, a given number of trials at a time. Not thread-safe; driven by one loop.

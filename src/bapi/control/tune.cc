@@ -162,7 +162,8 @@ class Loop {
 
   RunLimits limits() const {
     return {.training_seconds = training_seconds_left(history(), running()),
-            .seconds = seconds_to_end(history(), {}, time())};
+            .seconds = seconds_to_end(history(), {}, time()),
+            .most_training_seconds = most_training_seconds_left(history(), running())};
   }
 
   std::string passed_limit() const {
@@ -178,7 +179,8 @@ class Loop {
   void begin_to_end() {
     ending_ = true;
     evaluator_.keep_within({.training_seconds = std::numeric_limits<double>::infinity(),
-                            .seconds = history().spec().effective_grace() + kEndSlack});
+                            .seconds = history().spec().effective_grace() + kEndSlack,
+                            .most_training_seconds = most_training_seconds_left(history(), running())});
     for (const TrialId trial : evaluator_.live()) evaluator_.release(trial);
   }
 

@@ -35,7 +35,7 @@ void WorkerGuard::forget(int pid) {
   constexpr timespec kBetweenLooks = {.tv_sec = 0, .tv_nsec = 5'000'000};
   const auto ward = wards_.find(pid);
   if (ward == wards_.end()) return;
-  for (int attempt = 0; attempt < kAttempts && !guardian_.end_rest(ward->second); ++attempt) {
+  for (int attempt = 0; attempt < kAttempts && guardian_.end_rest(ward->second) != Rest::none; ++attempt) {
     ::nanosleep(&kBetweenLooks, nullptr);
   }
   guardian_.forget(ward->second);
@@ -48,7 +48,9 @@ std::vector<Event> GuardedWorkerEvaluator::wait(double seconds) {
 }
 
 void GuardedWorkerEvaluator::keep_within(const RunLimits& limits) {
-  guard_.guardian().set_limits({.training_seconds = limits.training_seconds, .seconds = limits.seconds});
+  guard_.guardian().set_limits({.training_seconds = limits.training_seconds,
+                                .seconds = limits.seconds,
+                                .most_training_seconds = limits.most_training_seconds});
 }
 
 }  // namespace bapi

@@ -98,7 +98,8 @@ Guardian::Guardian(int wards, double grace, Orphans orphans)
       grace_(grace),
       orphans_(orphans),
       page_(map_page(wards), unmap),
-      own_marks_(static_cast<std::size_t>(wards)) {
+      own_marks_(static_cast<std::size_t>(wards)),
+      killed_(static_cast<std::size_t>(wards)) {
   page_->since = ticks_since_boot();
   if (orphans_ == Orphans::adopted) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   start();
@@ -165,6 +166,7 @@ int Guardian::watch(const ProcessIdentity& leader, const std::string& path, cons
   free->pid.store(leader.pid, std::memory_order_release);
   const auto ward = static_cast<int>(free - page_->wards());
   own_marks_[static_cast<std::size_t>(ward)] = own_mark;
+  killed_[static_cast<std::size_t>(ward)].clear();
   return ward;
 }
 
@@ -219,13 +221,16 @@ bool Guardian::is_alone(const ProcessIdentity& leader) const {
   return theirs && theirs->empty();
 }
 
-void Guardian::signal(int ward, int signal) const {
+void Guardian::signal(int ward, int signal) {
   const FamilyTraits traits = traits_of(ward);
   const ProcessIdentity& leader = traits.leaders.front();
+  std::set<int>& killed = killed_[static_cast<std::size_t>(ward)];
   const bool has_group = ::kill(-leader.pid, signal) == 0;
+  if (signal == SIGKILL) killed.insert(leader.pid);
   if (is_alone(leader)) return;
   for (const ProcessEntry& entry : family_members(process_table(), traits)) {
     if (!has_group || entry.group != leader.pid) ::kill(entry.pid, signal);
+    if (signal == SIGKILL) killed.insert(entry.pid);
   }
 }
 
@@ -250,14 +255,18 @@ void Guardian::go_on() {
   }
 }
 
-bool Guardian::end_rest(int ward) {
+Rest Guardian::end_rest(int ward) {
   const FamilyTraits traits = traits_of(ward);
-  if (is_alone(traits.leaders.front())) return true;
+  if (is_alone(traits.leaders.front())) return Rest::none;
   const std::vector<ProcessEntry> table = process_table();
   const std::vector<ProcessEntry> left = family_members(table, traits);
-  for (const ProcessEntry& entry : left) ::kill(entry.pid, SIGKILL);
+  Rest rest = left.empty() ? Rest::none : Rest::dying;
+  for (const ProcessEntry& entry : left) {
+    ::kill(entry.pid, SIGKILL);
+    if (killed_[static_cast<std::size_t>(ward)].insert(entry.pid).second) rest = Rest::found;
+  }
   reap_orphans(table);
-  return left.empty();
+  return rest;
 }
 
 // Dead children that are neither watched nor anyone else's: outside this process's session, younger than the guardian.
@@ -290,8 +299,10 @@ double Guardian::paused() const {
 }
 
 void Guardian::set_limits(const GuardianLimits& limits) {
-  page_->limits.set(
-      {.from = now(), .training_seconds = limits.training_seconds, .deadline = monotonic_seconds() + limits.seconds});
+  page_->limits.set({.from = now(),
+                     .training_seconds = limits.training_seconds,
+                     .most_training_seconds = limits.most_training_seconds,
+                     .deadline = monotonic_seconds() + limits.seconds});
 }
 
 bool Guardian::limit_passed() const { return page_->limit_passed.load(); }

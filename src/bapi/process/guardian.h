@@ -1,8 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,14 @@ struct GuardianPage;
 struct GuardianLimits {
   double training_seconds;  // of all training programs together
   double seconds;
+  double most_training_seconds = std::numeric_limits<double>::infinity();  // with grace periods: then SIGKILL, at once
+};
+
+// What is left of a program whose leader has ended.
+enum class Rest {
+  none,
+  dying,  // was killed before; the kernel has not taken it down yet
+  found,  // has run until now
 };
 
 // Keeps a controller's promises where the controller cannot: a small process, forked by the constructor, that watches
@@ -26,7 +36,9 @@ struct GuardianLimits {
 //   their session, group or parent, and notes how long each program trained.
 // - While the controller is stopped (kill -STOP, Ctrl-Z) it keeps the programs stopped too. Such time is `paused`.
 // - When a limit is passed and the controller is busy elsewhere, it ends the programs: SIGTERM, after `grace` SIGKILL.
-// - It stamps the instant at which a program ends, whatever the controller does then.
+// - It stamps the instant at which a program ends, whatever the controller does then: that of the SIGKILL for those
+// that
+//   it kills, because a program that was killed executes nothing more, however long the machine takes to take it down.
 //
 // Instants are seconds of training time: those of the monotonic clock, in which a sleeping machine does not age, less
 // `paused`.
@@ -55,7 +67,7 @@ class Guardian {
   int watch_marked(const ProcessIdentity& leader, const std::string& own_mark);  // without a file; NAME=value
   void forget(int ward);
 
-  void signal(int ward, int signal) const;  // to every process of the program
+  void signal(int ward, int signal);  // to every process of the program
 
   // Stops a program, and continues it: the guardian leaves one that is held as it is.
   void hold(int ward);
@@ -67,8 +79,8 @@ class Guardian {
 
   void end_all();  // kills every process of every program; returns when they are gone
 
-  // Kills what a program left whose leader has ended. True when nothing is left of it; else to be called again.
-  bool end_rest(int ward);
+  // Kills what a program left whose leader has ended. To be called again until nothing is left.
+  Rest end_rest(int ward);
 
   double lived(int ward) const;  // seconds that the program has trained, or had when it ended
 
@@ -98,6 +110,7 @@ class Guardian {
   Orphans orphans_;
   std::unique_ptr<GuardianPage, void (*)(GuardianPage*)> page_;  // shared with the guardian
   std::vector<std::string> own_marks_;                           // of the wards: NAME=value
+  std::vector<std::set<int>> killed_;                            // processes of the wards that got SIGKILL from here
   ProcessIdentity identity_;
 };
 

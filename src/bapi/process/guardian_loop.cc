@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "bapi/process/guardian_page.h"
 #include "bapi/process/process_file.h"
 #include "bapi/process/process_table.h"
+#include "bapi/process/short_slices.h"
 
 namespace bapi {
 namespace {
@@ -42,6 +44,7 @@ struct Followed {
   ProcessIdentity leader;
   FileDescriptor descriptor;
   bool noted_end = false;
+  double killed_at = std::numeric_limits<double>::infinity();  // training time
 };
 
 class Watch {
@@ -96,13 +99,16 @@ class Watch {
     }
   }
 
+  // A program that was killed has trained up to then.
   void stamp_ends() {
     for (auto& [index, followed] : followed_) {
       Ward& ward = page_.wards()[index];
       if (!followed.descriptor || ward.ended() > 0.0) continue;
       pollfd event = {.fd = followed.descriptor.get(), .events = POLLIN, .revents = 0};
       if (::poll(&event, 1, 0) <= 0) continue;
-      ward.end.set({.pid = followed.leader.pid, .start_ticks = followed.leader.start_ticks, .at = training_now()});
+      ward.end.set({.pid = followed.leader.pid,
+                    .start_ticks = followed.leader.start_ticks,
+                    .at = std::min(training_now(), followed.killed_at)});
     }
   }
 
@@ -121,8 +127,31 @@ class Watch {
 
   std::vector<ProcessEntry> members() const { return family_members(process_table(), traits()); }
 
-  void signal_all(int signal) const {
-    for (const ProcessEntry& entry : members()) ::kill(entry.pid, signal);
+  // The groups of the programs, which nearly all processes are in, without a look at all processes of the machine: on a
+  // busy one that takes a while.
+  void signal_groups(int signal) const {
+    for (const auto& [index, followed] : followed_) {
+      const Ward& ward = page_.wards()[index];
+      if (ward.pid.load() == followed.leader.pid && ward.ended() <= 0.0) ::kill(-followed.leader.pid, signal);
+    }
+  }
+
+  void terminate_all() const {
+    signal_groups(SIGTERM);
+    for (const ProcessEntry& entry : members()) {
+      if (!is_leader(entry.group)) ::kill(entry.pid, SIGTERM);
+    }
+  }
+
+  // Returns how many are left.
+  std::size_t kill_all() {
+    signal_groups(SIGKILL);
+    const double now = training_now();
+    for (auto& [index, followed] : followed_) followed.killed_at = std::min(followed.killed_at, now);
+    const std::vector<ProcessEntry> left = members();
+    for (const ProcessEntry& entry : left) ::kill(entry.pid, SIGKILL);
+    killed_ = true;
+    return left.size();
   }
 
   void follow_stops() {
@@ -144,6 +173,7 @@ class Watch {
   void pause() {
     constexpr int kAttempts = 20;
     const double since = monotonic_seconds();
+    signal_groups(SIGSTOP);
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       bool all = true;
       for (const ProcessEntry& entry : members()) {
@@ -169,8 +199,12 @@ class Watch {
     page_.pause.set({.since = 0.0, .before = pause.before + monotonic_seconds() - pause.since});
   }
 
-  // Seconds until the limit is passed; infinity if it cannot be, with what runs now.
-  double seconds_to_limit() const {
+  // Seconds until the limits are passed; infinity if they cannot be, with what runs now.
+  struct ToLimits {
+    double end;   // SIGTERM
+    double most;  // SIGKILL
+  };
+  ToLimits seconds_to_limits() const {
     const PublishedLimits limits = page_.limits.get();
     const double now = training_now();
     double used = 0.0;
@@ -182,20 +216,30 @@ class Watch {
       used += std::max(0.0, (ended > 0.0 ? ended : now) - std::max(ward.started, limits.from));
     }
     const double to_deadline = limits.deadline - monotonic_seconds();
-    if (running == 0) return to_deadline;
-    return std::min(to_deadline, (limits.training_seconds - used) / running);
+    if (running == 0) return {.end = to_deadline, .most = std::numeric_limits<double>::infinity()};
+    return {.end = std::min(to_deadline, (limits.training_seconds - used) / running),
+            .most = (limits.most_training_seconds - used) / running};
   }
 
   void keep_limits() {
     if (paused() || followed_.empty()) return;
     const double now = monotonic_seconds();
+    const ToLimits left = seconds_to_limits();
     if (!page_.limit_passed.load()) {
-      if (seconds_to_limit() + kLimitSlack > 0.0) return;
+      if (left.end + kLimitSlack > 0.0 && left.most > 0.0) return;
       page_.limit_passed.store(true);
       kill_at_ = now + grace_;
-      signal_all(SIGTERM);
+      if (left.most > 0.0) terminate_all();
     }
-    if (now >= kill_at_) signal_all(SIGKILL);
+    if (now >= kill_at_ || left.most <= 0.0) kill_all();
+  }
+
+  // Seconds until `keep_limits` has something to do.
+  double seconds_to_act() const {
+    if (paused() || killed_ || followed_.empty()) return kGuardEvery;
+    const ToLimits left = seconds_to_limits();
+    if (!page_.limit_passed.load()) return std::min(left.end + kLimitSlack, left.most);
+    return std::min(kill_at_ - monotonic_seconds(), left.most);
   }
 
   // Processes that left the session of their program are remembered: should the controller be killed, the kernel kills
@@ -255,8 +299,7 @@ class Watch {
         events.push_back({.fd = followed.descriptor.get(), .events = POLLIN, .revents = 0});
       }
     }
-    const double limit = paused() || page_.limit_passed.load() ? kGuardEvery : seconds_to_limit() + kLimitSlack;
-    const double seconds = std::clamp(limit, kShortPause, kGuardEvery);
+    const double seconds = std::clamp(seconds_to_act(), kShortPause, kGuardEvery);
     ::poll(events.data(), events.size(), static_cast<int>(std::ceil(1e3 * seconds)));
   }
 
@@ -268,10 +311,9 @@ class Watch {
     for (double pause = kShortPause; empty_looks < 2 && monotonic_seconds() < give_up;
          pause = std::min(0.2, 1.5 * pause)) {
       stamp_ends();
-      const std::vector<ProcessEntry> left = members();
-      for (const ProcessEntry& entry : left) ::kill(entry.pid, SIGKILL);
-      empty_looks = left.empty() ? empty_looks + 1 : 0;
-      sleep_for(left.empty() ? kShortPause : pause);
+      const bool empty = kill_all() == 0;
+      empty_looks = empty ? empty_looks + 1 : 0;
+      sleep_for(empty ? kShortPause : pause);
     }
     stamp_ends();
     for (const auto& [index, followed] : followed_) note(index);
@@ -287,6 +329,7 @@ class Watch {
   std::map<int, std::uint64_t> strays_;  // when they were started, by number
   double looked_for_strays_at_ = 0.0;
   double kill_at_ = 0.0;
+  bool killed_ = false;
   double noted_at_ = 0.0;
 };
 
@@ -316,6 +359,7 @@ double monotonic_seconds() {
 
 void stand_guard(const GuardianDuty& duty) {
   leave_the_controller();
+  ask_for_short_slices();
   try {
     Watch(duty).run();
   } catch (...) {

@@ -33,6 +33,7 @@ struct Pause {
 struct PublishedLimits {
   double from = 0.0;  // training time
   double training_seconds = std::numeric_limits<double>::infinity();
+  double most_training_seconds = std::numeric_limits<double>::infinity();
   double deadline = std::numeric_limits<double>::infinity();  // of the monotonic clock
 };
 

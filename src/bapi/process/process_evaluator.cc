@@ -21,6 +21,7 @@
 #include "bapi/process/guardian.h"
 #include "bapi/process/model_keeper.h"
 #include "bapi/process/recovery.h"
+#include "bapi/process/short_slices.h"
 #include "bapi/process/training_process.h"
 #include "bapi/study/direction.h"
 
@@ -104,6 +105,7 @@ ProcessEvaluator::ProcessEvaluator(const StudySpec& spec,
       models_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   require(!spec_.command.empty(), "command: expected the program that trains, as a list of arguments");
   expand_command(spec_, some_assignment(spec_, dir_));
+  ask_for_short_slices();
 }
 
 ProcessEvaluator::~ProcessEvaluator() { guardian_->end_all(); }
@@ -111,7 +113,9 @@ ProcessEvaluator::~ProcessEvaluator() { guardian_->end_all(); }
 double ProcessEvaluator::now() const { return clock_.now() - guardian_->paused(); }
 
 void ProcessEvaluator::keep_within(const RunLimits& limits) {
-  guardian_->set_limits({.training_seconds = limits.training_seconds, .seconds = limits.seconds});
+  guardian_->set_limits({.training_seconds = limits.training_seconds,
+                         .seconds = limits.seconds,
+                         .most_training_seconds = limits.most_training_seconds});
 }
 
 bool ProcessEvaluator::out_of_time() const { return guardian_->limit_passed(); }

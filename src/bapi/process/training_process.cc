@@ -312,20 +312,27 @@ void TrainingProcess::keep_limits(double now) {
     guardian_.go_on(ward_);
     remind_at_ = --reminders_ > 0 ? std::optional(now + kReminderPause) : std::nullopt;
   }
-  if (ending_ != Ending::none && !killed_ && !exit_ && now >= kill_at_) {
+  if (ending_ != Ending::none && !killed_at_ && !exit_ && now >= kill_at_) {
+    const double before = guardian_.now();
     guardian_.signal(ward_, SIGKILL);
-    killed_ = true;
+    killed_at_ = now + guardian_.now() - before;
   }
+}
+
+double TrainingProcess::ran_until(double now) const {
+  const std::optional<double> ended = guardian_.ended_at(ward_);
+  const double seen = ended ? now - guardian_.now() + *ended : now;
+  return std::min({now, seen, killed_at_.value_or(now)});
 }
 
 const std::optional<Exit>& TrainingProcess::look_for_exit(double now) {
   if (exit_ || !subprocess_.has_ended()) return exit_;
-  if (!guardian_.end_rest(ward_)) {
-    left_something_ = true;  // it trained on, so its time counts until it is gone
+  if (const Rest rest = guardian_.end_rest(ward_); rest != Rest::none) {
+    left_something_ = true;
+    if (rest == Rest::found) rest_ran_until_ = now;
     return exit_;
   }
-  const std::optional<double> seen = guardian_.ended_at(ward_);
-  gone_at_ = seen && !left_something_ ? std::min(now, now - guardian_.now() + *seen) : now;
+  gone_at_ = rest_ran_until_.value_or(ran_until(now));
   file_.lived = *gone_at_ - started_;
   renew_lived(dir_.process(), file_.mark, file_.identity.pid, file_.lived);
   guardian_.forget(ward_);  // before its number can be given to another process
@@ -341,7 +348,7 @@ double TrainingProcess::next_deadline(double report_timeout) const {
 double TrainingProcess::next_limit(double report_timeout) const {
   if (left_something_) return last_read_ + kLookAgain;
   if (ending_ == Ending::none) return last_report_ + report_timeout;
-  if (killed_) return std::numeric_limits<double>::infinity();
+  if (killed_at_) return std::numeric_limits<double>::infinity();
   return terminate_at_.value_or(kill_at_);
 }
 

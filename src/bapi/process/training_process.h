@@ -122,7 +122,9 @@ class TrainingProcess {
 
   // How the program ended, once nothing is left of it; kills what the program left. nullopt before.
   const std::optional<Exit>& look_for_exit(double now);
-  std::optional<double> gone_at() const { return gone_at_; }  // known after look_for_exit
+  // Up to when it has trained, known after look_for_exit: to its end, or to the SIGKILL after which it executed
+  // nothing.
+  std::optional<double> gone_at() const { return gone_at_; }
 
   void keep_limits(double now);  // SIGKILL when the grace period is over
   std::string problem() const { return reader_.problem(); }
@@ -147,6 +149,7 @@ class TrainingProcess {
   void terminate(double now);
   void run_on(double now);  // SIGCONT, after SIGSTOP
   double next_limit(double report_timeout) const;
+  double ran_until(double now) const;  // of a program whose leader has ended
 
   TrialId trial_;
   TrialDir dir_;
@@ -166,9 +169,10 @@ class TrainingProcess {
   double started_;
   std::optional<Exit> exit_;
   std::optional<double> gone_at_;
-  bool left_something_ = false;
+  bool left_something_ = false;           // when its leader had ended
+  std::optional<double> rest_ran_until_;  // what it left and nobody had killed before
   Ending ending_ = Ending::none;
-  bool killed_ = false;
+  std::optional<double> killed_at_;
   bool reports_ignored_ = false;
   std::map<Hold, double> held_;         // with the instant
   bool stopped_ = false;                // by SIGSTOP, for one of the reasons in `held_`
