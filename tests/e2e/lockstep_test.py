@@ -135,6 +135,14 @@ class Lockstep(EndToEnd):
         self.assertNotIn("ahead", {row["kind"] for row in self.json("ledger", "s")})
         self.assertEqual(status["budget"]["spent"], 120)
 
+    def test_several_workers_spend_no_epoch_on_what_nobody_has_decided(self):
+        self.file(budget='"150 epochs"', more="workers: 3")
+        self.bapi("run", "study.yaml", "--quiet")
+        status = self.check_books("s")
+        self.assertEqual((status["budget"]["spent"], status["lockstep"]), (150, False))
+        self.assertEqual({row["kind"] for row in self.json("ledger", "s")}, {"epoch"})
+        self.assertRegex(self.bapi("status", "s").stdout, "lockstep   no: workers report in any order")
+
     def test_without_lockstep_status_says_that_programs_run_ahead(self):
         self.bapi("run", self.file(BURSTS, more="lockstep: no"), "--quiet")
         self.check_books("s")

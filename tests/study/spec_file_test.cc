@@ -355,7 +355,11 @@ TEST(SpecFile, WhatIsNotAMappingIsRefused) {
 TEST(SpecFile, LockstepIsTheDefaultWhereNothingElseIsUpToChance) {
   EXPECT_FALSE(parse({}).in_lockstep()) << "a budget in time";
   EXPECT_TRUE(parse({.budget = "budget: 500 epochs"}).in_lockstep());
-  EXPECT_FALSE(parse({.budget = "budget: 500 epochs", .more = "workers: 2"}).in_lockstep());
+  const StudySpec of_two_workers = parse({.budget = "budget: 500 epochs", .more = "workers: 2"});
+  EXPECT_FALSE(of_two_workers.in_lockstep());
+  EXPECT_TRUE(of_two_workers.withholds_epochs_ahead()) << "nobody has decided on what is past a segment";
+  EXPECT_FALSE(parse({}).withholds_epochs_ahead());
+  EXPECT_FALSE(parse({.budget = "budget: 500 epochs", .more = "lockstep: no"}).withholds_epochs_ahead());
   EXPECT_FALSE(parse({.budget = "budget: 500 epochs", .more = "lockstep: no"}).in_lockstep());
   EXPECT_FALSE(parse({.budget = "budget: 12 usd"}).in_lockstep());
   EXPECT_TRUE(parse({.budget = "budget: 12 usd", .more = "lockstep: yes"}).in_lockstep());

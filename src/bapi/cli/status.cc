@@ -17,12 +17,15 @@ namespace {
 
 // Whether programs run ahead of decisions. Functions never do.
 std::string lockstep_text(const StudyView& study) {
-  if (!study.spec().in_lockstep()) return "no: programs keep training while bapi decides; another run may differ";
+  const StudySpec& spec = study.spec();
+  if (!spec.withholds_epochs_ahead()) return "no: programs keep training while bapi decides; another run may differ";
   const RunningAhead ahead = running_ahead(study.dir, study.history);
-  if (ahead.epochs == 0) return "yes: programs wait for every decision";
+  const std::string how = spec.in_lockstep() ? "yes" : "no: workers report in any order";
+  if (ahead.epochs == 0) return how + (spec.in_lockstep() ? ": programs wait for every decision" : "");
   std::vector<std::int64_t> trials;
   for (const TrialId trial : ahead.trials) trials.push_back(index(trial));
-  return fmt::format("yes; trained ahead: {} epoch{}, counted when {} {} continue{}",
+  return fmt::format("{}; trained ahead: {} epoch{}, counted when {} {} continue{}",
+                     how,
                      ahead.epochs,
                      ahead.epochs == 1 ? "" : "s",
                      trials.size() == 1 ? "trial" : "trials",

@@ -38,7 +38,7 @@ bool is_interrupted(const RunOptions& options) { return options.interrupt && opt
 
 ProcessEvaluatorOptions::AtSegmentEnd at_segment_end(const StudySpec& spec) {
   using AtSegmentEnd = ProcessEvaluatorOptions::AtSegmentEnd;
-  if (spec.in_lockstep()) return AtSegmentEnd::lockstep;
+  if (spec.withholds_epochs_ahead()) return AtSegmentEnd::lockstep;
   return spec.budget.meter == Meter::accrued ? AtSegmentEnd::train_on : AtSegmentEnd::hold;
 }
 

@@ -166,7 +166,7 @@ struct StudySpec {
   Provenance provenance = {};
   std::vector<EarlierStudy> earlier = {};  // what was read of `from` when the study was created
   // Whether what a program reports past the end of its segment waits until it is decided how the trial goes on. Not
-  // set: see in_lockstep.
+  // set: see in_lockstep and withholds_epochs_ahead.
   std::optional<bool> lockstep = {};
   std::optional<double> lease = {};  // seconds; see effective_lease
 
@@ -187,6 +187,10 @@ struct StudySpec {
   // Whether decisions are independent of how fast programs and bapi happen to be: by default where nothing else that is
   // in the log is up to chance.
   bool in_lockstep() const { return lockstep.value_or(budget.meter == Meter::epochs && workers == 1); }
+
+  // Whether what a program reports past the end of its segment is no fact before it is decided that the trial goes on:
+  // epochs that nobody has decided on take nothing from a budget that counts them. The workers of a leader cannot.
+  bool withholds_epochs_ahead() const { return lockstep.value_or(budget.meter == Meter::epochs); }
 
   // Throws InvalidInput naming field, value and rule, a line for each. Rules about a field of which the key is among
   // `unread`, what could not be read of a study file, are not asked.
