@@ -200,7 +200,6 @@ void ModelKeeper::learn(const Report& report) {
 }
 
 void ModelKeeper::reported(const Report& report) {
-  const SnapshotLabel label = {.epoch = report.epoch, .value = report.value};
   if (waiting_) miss(waiting_->label, "the program did not save, or was still saving, when it reported the next epoch");
   waiting_.reset();
   if (left_out_ && (!lost_ || counts_more(left_out_->label.value, lost_->value))) lost_ = left_out_->label;
@@ -215,7 +214,7 @@ void ModelKeeper::reported(const Report& report) {
   }
   const auto scanned = scan_tree(dir_.checkpoint());
   if (const auto* trouble = std::get_if<std::string>(&scanned)) {
-    if (improves(kept_, report.value, metric_)) miss(label, *trouble);
+    if (improves(kept_, report.value, metric_)) miss(report.label(), *trouble);
     return;
   }
   const TreeState& now = std::get<TreeState>(scanned);
@@ -228,23 +227,9 @@ void ModelKeeper::reported(const Report& report) {
   seen_ = now;
   saved_ahead_ = later;
   reported_at_ = report.written_at;
-  if (order_ == Order::reports_first && !told_order_) {
-    told_order_ = true;
-    notes_.emplace_back(
-        "the program saves its checkpoint after it reports the epoch. Save, then report: then the checkpoint of the "
-        "best epoch can be kept in every case");
-  }
-  if (order_ == Order::reports_first) {
-    if (improves(kept_, report.value, metric_)) {
-      waiting_ = {.label = label,
-                  .at_report = later ? TreeState{} : now,
-                  .last_seen = now,
-                  .changed_at = clock_.now(),
-                  .next_look = clock_.now() + (later ? kRest : kLookForSave)};
-    }
-    return;
-  }
+  if (order_ == Order::reports_first) return wait_for_save(report, now, later ? Saved::after : Saved::before);
   if (!wants_stop(report.value, BestOf::study) || now.empty()) return;
+  const SnapshotLabel label = report.label();
   if (!wrote) return miss(label, kNotSaved);
   if (later) return miss(label, kSavedAgain);
   const bool of_no_other = first && began_empty_;  // a process that has never reported has no other model
@@ -257,6 +242,23 @@ void ModelKeeper::reported(const Report& report) {
   }
   next_ = candidate;
   if (!job_) copy(*std::exchange(next_, std::nullopt));
+}
+
+// Of a program that saves after it reports: what it writes next is the model of this epoch.
+void ModelKeeper::wait_for_save(const Report& report, const TreeState& now, Saved saved) {
+  if (!told_order_) {
+    notes_.emplace_back(
+        "the program saves its checkpoint after it reports the epoch. Save, then report: then the checkpoint of the "
+        "best epoch can be kept in every case");
+  }
+  told_order_ = true;
+  if (!improves(kept_, report.value, metric_)) return;
+  const bool has_begun = saved == Saved::after;
+  waiting_ = {.label = report.label(),
+              .at_report = has_begun ? TreeState{} : now,
+              .last_seen = now,
+              .changed_at = clock_.now(),
+              .next_look = clock_.now() + (has_begun ? kRest : kLookForSave)};
 }
 
 bool ModelKeeper::is_between_save_and_report(WriteOrder::Channel channel) {

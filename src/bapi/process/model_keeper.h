@@ -47,6 +47,8 @@ class ModelKeeper {
     bool alone = true;               // no other was read with it
     BestOf best_of = BestOf::study;  // if it is a best value at all
     WriteOrder::Channel channel = WriteOrder::Channel::file;
+
+    SnapshotLabel label() const { return {.epoch = epoch, .value = value}; }
   };
   void reported(const Report& report);  // the last one that was read
 
@@ -98,6 +100,7 @@ class ModelKeeper {
   enum class Saved { before, after };  // the report
   void measure_gaps(const Report& report, double saved_at, Saved saved);
   void learn(const Report& report);
+  void wait_for_save(const Report& report, const TreeState& now, Saved saved);
   void copy(const Candidate& candidate);
   void finish_job();
   enum class Writes { done, perhaps_more };

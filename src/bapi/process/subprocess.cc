@@ -148,6 +148,23 @@ std::string_view signal_name(int signal) {
   return name ? name : "?";
 }
 
+// What is to be run, or why it cannot be.
+std::variant<std::string, Subprocess::Failure> program_of(const Launch& launch) {
+  using Failure = Subprocess::Failure;
+  const std::string& name = launch.arguments.front();
+  std::error_code ignored;
+  if (!launch.directory.empty() && !std::filesystem::is_directory(launch.directory, ignored)) {
+    return Failure{
+        .message = fmt::format("cannot run '{}' in {}: there is no such directory", name, launch.directory.string())};
+  }
+  const std::optional<std::string> program = find_program(name, launch.directory);
+  if (!program) return Failure{.message = fmt::format("cannot run '{}': there is no such program in PATH", name)};
+  if (const std::optional<std::string> mistake = script_mistake(*program, launch.arguments, launch.directory)) {
+    return Failure{.message = fmt::format("cannot run the program: {}", *mistake)};
+  }
+  return *program;
+}
+
 }  // namespace
 
 std::string Exit::text() const {
@@ -157,19 +174,9 @@ std::string Exit::text() const {
 
 std::variant<Subprocess, Subprocess::Failure> Subprocess::launch(const Launch& launch) {
   check(!launch.arguments.empty(), "Subprocess: there is no program to launch");
-  std::error_code ignored;
-  if (!launch.directory.empty() && !std::filesystem::is_directory(launch.directory, ignored)) {
-    return Failure{.message = fmt::format("cannot run '{}' in {}: there is no such directory",
-                                          launch.arguments.front(),
-                                          launch.directory.string())};
-  }
-  const std::optional<std::string> program = find_program(launch.arguments.front(), launch.directory);
-  if (!program)
-    return Failure{.message =
-                       fmt::format("cannot run '{}': there is no such program in PATH", launch.arguments.front())};
-  if (const std::optional<std::string> mistake = script_mistake(*program, launch.arguments, launch.directory)) {
-    return Failure{.message = fmt::format("cannot run the program: {}", *mistake)};
-  }
+  const std::variant<std::string, Failure> found = program_of(launch);
+  if (const auto* why = std::get_if<Failure>(&found)) return *why;
+  const auto& program = std::get<std::string>(found);
 
   const FileDescriptor input = open_null(O_RDONLY);
   const FileDescriptor output = open_output(launch.output);
@@ -181,7 +188,7 @@ std::variant<Subprocess, Subprocess::Failure> Subprocess::launch(const Launch& l
   const std::vector<char*> arguments = pointers(launch.arguments);
   const std::vector<char*> environment = pointers(launch.environment);
   const std::string directory = launch.directory.string();
-  const ChildPlan plan = {.program = program->c_str(),
+  const ChildPlan plan = {.program = program.c_str(),
                           .directory = directory.empty() ? nullptr : directory.c_str(),
                           .arguments = arguments.data(),
                           .environment = environment.data(),

@@ -313,6 +313,63 @@ void rank_scores(std::vector<Result>& results) {
   }
 }
 
+// Where the axes of parallel coordinates are: one for each parameter, and that of the results.
+struct ParallelFrame {
+  static constexpr double kHeight = 440.0;
+  static constexpr double kTop = 90.0;
+  static constexpr double kBottom = 380.0;
+
+  double width;
+  double step;
+
+  explicit ParallelFrame(std::size_t params)
+      : width(std::max(560.0, 130.0 * static_cast<double>(params + 1) + 80.0)),
+        step((width - 160.0) / static_cast<double>(params)) {}
+
+  double across(std::size_t column) const { return 80.0 + step * static_cast<double>(column); }
+  static double up(double share) { return kBottom - share * (kBottom - kTop); }
+};
+
+// Of results from the worst to the best.
+std::string parallel_lines(const ParallelFrame& frame,
+                           const std::vector<Result>& results,
+                           const std::vector<std::size_t>& params) {
+  std::string lines;
+  const double count = static_cast<double>(results.size());
+  for (std::size_t rank = 0; rank < results.size(); ++rank) {
+    const Result& result = results[rank];
+    const double share = results.size() > 1 ? static_cast<double>(rank) / (count - 1.0) : 1.0;
+    const bool top = share >= 0.9 || rank + 1 == results.size();
+    std::vector<Corner> corners;
+    for (std::size_t column = 0; column < params.size(); ++column) {
+      if (!applies(result, params[column])) continue;
+      corners.push_back(
+          {column, frame.across(column), ParallelFrame::up(result.unit[static_cast<Eigen::Index>(column)])});
+    }
+    corners.push_back({params.size(), frame.across(params.size()), ParallelFrame::up(share)});
+    lines += parallel_line(corners, top, std::clamp(8.0 / count, 0.12, 0.5));
+  }
+  return lines;
+}
+
+// With the names of its ends, from below, or of the options of `choice`.
+std::string parallel_axis(const ParallelFrame& frame,
+                          std::size_t column,
+                          const std::string& name,
+                          const std::array<std::string, 2>& ends,
+                          const Choice* choice) {
+  constexpr double kTop = ParallelFrame::kTop;
+  constexpr double kBottom = ParallelFrame::kBottom;
+  const double x = frame.across(column);
+  std::string axis = line_element(x, kTop, x, kBottom, "#222222", 1.0);
+  if (choice) axis += option_names(*choice, x, frame.step - 12.0, ParallelFrame::up);
+  const double room = std::min(frame.step - 8.0, 2.0 * std::min(x, frame.width - x) - 8.0);
+  axis += fitted_element(x, kTop - 24.0, Anchor::middle, 13.0, room, "#222222", name);
+  axis += fitted_element(x, kTop - 8.0, Anchor::middle, 11.5, room, "#666666", ends[1]);
+  axis += fitted_element(x, kBottom + 18.0, Anchor::middle, 11.5, room, "#666666", ends[0]);
+  return axis;
+}
+
 }  // namespace
 
 std::vector<Importance> importance_of(const History& history) {
@@ -397,59 +454,28 @@ std::string plot_parallel(const History& history) {
   if (results.empty() || params.empty()) return empty_picture(title);
   std::stable_sort(results.begin(), results.end(), [](const Result& a, const Result& b) { return a.score < b.score; });
 
-  const double width = std::max(560.0, 130.0 * static_cast<double>(params.size() + 1) + 80.0);
-  constexpr double kHeight = 440.0;
-  constexpr double kTop = 90.0;
-  constexpr double kBottom = 380.0;
-  const double step = (width - 160.0) / static_cast<double>(params.size());
-  const auto across = [&](std::size_t column) { return 80.0 + step * static_cast<double>(column); };
-  const auto up = [&](double share) { return kBottom - share * (kBottom - kTop); };
-
-  std::string body;
-  const double count = static_cast<double>(results.size());
-  for (std::size_t rank = 0; rank < results.size(); ++rank) {
-    const Result& result = results[rank];
-    const double share = results.size() > 1 ? static_cast<double>(rank) / (count - 1.0) : 1.0;
-    const bool top = share >= 0.9 || rank + 1 == results.size();
-    std::vector<Corner> corners;
-    for (std::size_t column = 0; column < params.size(); ++column) {
-      if (!applies(result, params[column])) continue;
-      corners.push_back({column, across(column), up(result.unit[static_cast<Eigen::Index>(column)])});
-    }
-    corners.push_back({params.size(), across(params.size()), up(share)});
-    body += parallel_line(corners, top, std::clamp(8.0 / count, 0.12, 0.5));
+  const ParallelFrame frame(params.size());
+  std::string body = parallel_lines(frame, results, params);
+  for (std::size_t column = 0; column < params.size(); ++column) {
+    const Param& param = history.spec().space.params()[params[column]];
+    const auto* choice = std::get_if<Choice>(&param.domain);
+    const std::array<std::string, 2> ends = choice ? std::array<std::string, 2>{} : ends_of(param);
+    body += parallel_axis(frame, column, param.name, ends, choice);
   }
-  for (std::size_t column = 0; column <= params.size(); ++column) {
-    const double x = across(column);
-    body += line_element(x, kTop, x, kBottom, "#222222", 1.0);
-    const bool last = column == params.size();
-    const Space& space = history.spec().space;
-    std::array<std::string, 2> ends = {short_number(history.in_user_units(results.front().score)),
-                                       short_number(history.in_user_units(results.back().score))};
-    std::string name = "best " + history.spec().metric.name;
-    if (!last) {
-      const Param& param = space.params()[params[column]];
-      name = param.name;
-      if (const auto* choice = std::get_if<Choice>(&param.domain)) {
-        ends = {};
-        body += option_names(*choice, x, step - 12.0, up);
-      } else {
-        ends = ends_of(param);
-      }
-    }
-    const double room = std::min(step - 8.0, 2.0 * std::min(x, width - x) - 8.0);
-    body += fitted_element(x, kTop - 24.0, Anchor::middle, 13.0, room, "#222222", name);
-    body += fitted_element(x, kTop - 8.0, Anchor::middle, 11.5, room, "#666666", ends[1]);
-    body += fitted_element(x, kBottom + 18.0, Anchor::middle, 11.5, room, "#666666", ends[0]);
-  }
+  body += parallel_axis(frame,
+                        params.size(),
+                        "best " + history.spec().metric.name,
+                        {short_number(history.in_user_units(results.front().score)),
+                         short_number(history.in_user_units(results.back().score))},
+                        nullptr);
   body +=
       text_element(20.0,
-                   kHeight - 16.0,
+                   ParallelFrame::kHeight - 16.0,
                    Anchor::start,
                    12.0,
                    "#666666",
                    fmt::format("{}, results by rank; the best tenth in blue", plural(std::ssize(results), "trial")));
-  return page(width, kHeight, title, body);
+  return page(frame.width, ParallelFrame::kHeight, title, body);
 }
 
 std::string plot_importance(const History& history) {
