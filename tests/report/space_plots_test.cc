@@ -86,6 +86,34 @@ TEST(SpacePlots, SlicesHaveADiagramForEachParameterThatVaries) {
   EXPECT_NE(svg.find(">a&lt;b<"), std::string::npos);
 }
 
+// Where the discs of a picture stand, from the left.
+std::vector<double> disc_places(const std::string& svg) {
+  std::vector<double> places;
+  for (std::size_t at = svg.find("cx=\""); at != std::string::npos; at = svg.find("cx=\"", at + 1)) {
+    places.push_back(std::stod(svg.substr(at + 4)));
+  }
+  return places;
+}
+
+TEST(SpacePlots, SlicesHaveTheScaleOfTheirParameter) {
+  StudySpec momentum = spec();
+  momentum.space =
+      Space({{.name = "momentum", .domain = RealRange{.low = 0.0, .high = 0.999, .scale = Scale::log_complement}}});
+  History history(momentum);
+  int i = 0;
+  for (const double value : {0.0, 0.9, 0.99, 0.999}) {  // a decade apart each
+    history.apply(TrialStarted{.trial = TrialId{i}, .config = Config{{value}}, .until = 1});
+    history.apply(Measured{TrialId{i++}, {1, 0.5, 1.0}});
+  }
+  const std::string svg = plot_slices(history);
+  const std::vector<double> places = disc_places(svg);
+  ASSERT_EQ(places.size(), 4u);
+  EXPECT_NEAR(places[2] - places[1], places[1] - places[0], 0.2);
+  EXPECT_NEAR(places[3] - places[2], places[1] - places[0], 0.2);
+  for (const char* label : {">0<", ">0.9<", ">0.99<", ">0.999<"})
+    EXPECT_NE(svg.find(label), std::string::npos) << label;
+}
+
 TEST(SpacePlots, ResultsBeyondTheFrameAreDrawnAtItsEdge) {
   History history = history_of(30);
   const Config config = history.trials().front().config;

@@ -71,10 +71,36 @@ Axis result_axis(const History& history, const std::vector<Result>& results) {
 struct ParamAxis {
   Axis axis;
   std::vector<std::string> options = {};  // of a choice: its places are 0, 1, 2, ...
+  bool towards_one = false;               // the places of a log1m parameter are -log(1 - value)
 };
+
+double towards_one(double value) { return -std::log1p(-value); }
+
+// A parameter such as a momentum, whose values differ most where they are close to 1.
+ParamAxis axis_towards_one(const std::string& name, const RealRange& range) {
+  ParamAxis found = {.axis = {.label = name, .low = towards_one(range.low), .high = towards_one(range.high)},
+                     .towards_one = true};
+  std::vector<double> marks = {range.low};
+  for (const double mark : {0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9999, 0.99999}) {
+    if (mark > range.low && mark < range.high) marks.push_back(mark);
+  }
+  marks.push_back(range.high);
+  constexpr double kRoom = 0.09;  // of the axis, for a label
+  for (const double mark : marks) {
+    const double place = towards_one(mark);
+    const double room = kRoom * (found.axis.high - found.axis.low);
+    const bool last = mark == range.high;
+    if (last && found.axis.named.size() > 1 && place - found.axis.named.back().value < room)
+      found.axis.named.pop_back();
+    if (!last && !found.axis.named.empty() && place - found.axis.named.back().value < room) continue;
+    found.axis.named.push_back({place, short_number(mark)});
+  }
+  return found;
+}
 
 ParamAxis axis_of(const Param& param) {
   if (const auto* real = std::get_if<RealRange>(&param.domain)) {
+    if (real->scale == Scale::log_complement) return axis_towards_one(param.name, *real);
     const AxisScale scale = real->scale == Scale::log ? AxisScale::log : AxisScale::linear;
     return {.axis = {.label = param.name, .low = real->low, .high = real->high, .scale = scale}};
   }
@@ -99,7 +125,9 @@ ParamAxis axis_of(const Param& param) {
 
 // Where a value stands on its axis; NaN if the parameter does not apply.
 double place_on(const ParamAxis& axis, const Value& value) {
-  if (const auto* real = std::get_if<double>(&value); real && axis.options.empty()) return *real;
+  if (const auto* real = std::get_if<double>(&value); real && axis.options.empty()) {
+    return axis.towards_one ? towards_one(*real) : *real;
+  }
   if (const auto* whole = std::get_if<std::int64_t>(&value); whole && axis.options.empty()) {
     return static_cast<double>(*whole);
   }
