@@ -523,10 +523,14 @@ class Live(Dashboard):
 
     def test_the_controller_takes_requests_up_and_stays_the_only_one_who_decides(self):
         self.study(budget="1000s", delay=0.1, workers=2)
+        before = time.time()
         run = self.start("run", "study.yaml", "-q")
         self.serve()
         self.wait(lambda: [study["state"] for study in self.get("studies")["studies"]] == ["running"])
         self.wait(lambda: len(self.get("studies/mlp")["running"]) == 2)
+        controller = self.get("studies/mlp")["controller"]
+        self.assertEqual(controller["pid"], run.pid)
+        self.assertTrue(before - 1 <= controller["since"] <= time.time() + 1, controller)
 
         def outcome(record):
             status, answer = self.post("studies/mlp/requests", record)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "bapi/base/error.h"
@@ -23,6 +24,7 @@ class LogWentBack : public StoreError {
 struct Leader {
   int pid = 0;
   std::string host = {};
+  std::optional<double> since = {};  // seconds since the Unix epoch, where known
   bool operator==(const Leader&) const = default;
 };
 

@@ -169,13 +169,16 @@ bool PostgresLead::try_to_take(const std::string& version) {
 
 std::optional<Leader> PostgresLead::leader(PostgresConnection& db, std::int64_t study) {
   const SqlRows rows = db.run_again(
-      fmt::format("SELECT coalesce(s.leader, '') FROM bapi.study s WHERE s.id = $1 AND EXISTS (SELECT FROM pg_locks l "
-                  "JOIN pg_database d ON d.oid = l.database WHERE l.locktype = 'advisory' AND l.classid = {} "
-                  "AND l.objid = $1 AND l.objsubid = 2 AND l.granted AND d.datname = current_database())",
-                  kLockClass),
+      fmt::format(
+          "SELECT coalesce(s.leader, ''), s.term FROM bapi.study s WHERE s.id = $1 AND EXISTS (SELECT FROM pg_locks l "
+          "JOIN pg_database d ON d.oid = l.database WHERE l.locktype = 'advisory' AND l.classid = {} "
+          "AND l.objid = $1 AND l.objsubid = 2 AND l.granted AND d.datname = current_database())",
+          kLockClass),
       {study});
   if (rows.empty()) return std::nullopt;
-  return leader_of(rows.text(0, 0));
+  Leader leader = leader_of(rows.text(0, 0));
+  leader.since = 1e-3 * static_cast<double>(rows.integer(0, 1));  // a term is the time when it began
+  return leader;
 }
 
 PostgresLead::~PostgresLead() {

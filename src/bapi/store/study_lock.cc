@@ -35,7 +35,7 @@ struct flock whole_file() {
   return lock;
 }
 
-// "1234 hostname\n". A holder that has not written its name yet has pid 0.
+// "1234 hostname\n", written once, when the lock was taken. A holder that has not written its name yet has pid 0.
 StudyLock::Holder read_holder(int fd) {
   std::array<char, 512> buffer{};
   const ssize_t size = ::pread(fd, buffer.data(), buffer.size(), 0);
@@ -45,6 +45,10 @@ StudyLock::Holder read_holder(int fd) {
   if (error != std::errc() || end == text.data() + text.size()) return {};
   const std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()) + 1);
   holder.host = rest.substr(0, rest.find('\n'));
+  struct stat status {};
+  if (::fstat(fd, &status) == 0) {
+    holder.since = static_cast<double>(status.st_mtim.tv_sec) + 1e-9 * static_cast<double>(status.st_mtim.tv_nsec);
+  }
   return holder;
 }
 
