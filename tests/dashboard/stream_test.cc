@@ -22,5 +22,12 @@ TEST(Cursors, RefuseWhatIsNone) {
   }
 }
 
+TEST(Stream, KnowsOfWhichStudiesThePlannersViewIsOnTheScreen) {
+  HttpRequest request;
+  EXPECT_TRUE(planned_of(request).empty());
+  request.query = {{"at", "mlp:3"}, {"planner", "mlp"}, {"planner", "b"}};
+  EXPECT_EQ(planned_of(request), (std::set<std::string>{"b", "mlp"}));
+}
+
 }  // namespace
 }  // namespace bapi

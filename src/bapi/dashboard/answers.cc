@@ -116,6 +116,11 @@ double spending_rate(const ShownStudy& study, double now) {
   return elapsed > 0.0 ? study.history.budget().spent() / elapsed : 0.0;
 }
 
+Cell controller_cell(const std::optional<Leader>& holder) {
+  if (!holder) return {};
+  return Fields{{"host", holder->host}, {"pid", holder->pid}, {"since", holder->since ? Cell(*holder->since) : Cell()}};
+}
+
 Cell deadline_of(const ShownStudy& study) {
   const std::optional<double> began = study.log.first_decision_at();
   if (!study.spec().deadline || !began) return {};
@@ -370,7 +375,7 @@ Fields live_record(const ShownStudy& study, const std::optional<Leader>& holder,
   record.emplace_back("changed", study.log.empty() ? Cell() : Cell(last_change(study)));
   record.emplace_back("spending", spending_cell(study.log.spending()));
   record.emplace_back("workers", Fields{{"busy", running.size()}, {"of", study.spec().workers}});
-  record.emplace_back("controller", holder ? Cell(Fields{{"host", holder->host}, {"pid", holder->pid}}) : Cell());
+  record.emplace_back("controller", controller_cell(holder));
   record.emplace_back("finish_reason", history.finished() ? Cell(history.finish_reason()) : Cell());
   record.emplace_back("failures_in_a_row", history.failures_in_a_row());
   record.emplace_back("damage", study.damage ? Cell(study.damage->text()) : Cell());

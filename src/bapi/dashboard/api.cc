@@ -238,8 +238,8 @@ HttpAnswer Api::stream(const HttpRequest& request) {
   // Released with the last copy of the function, however the connection ends.
   const std::shared_ptr<void> place(static_cast<void*>(&streams_), [this](void*) { --streams_; });
   ++streams_;
-  const auto state =
-      std::make_shared<EventStream>(catalogue_, planner_, clock_, cursors_of(request), list_version_of(request));
+  const auto state = std::make_shared<EventStream>(
+      catalogue_, planner_, clock_, cursors_of(request), planned_of(request), list_version_of(request));
   HttpAnswer answer{.type = "text/event-stream"};
   answer.stream = [this, state, place](const HttpWrite& write) { return state->step(write, ending_.load()); };
   return answer;

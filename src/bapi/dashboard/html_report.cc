@@ -77,7 +77,7 @@ std::string html_report(const StudyView& view, const HtmlReportOptions& options,
   const EventSeq seq = study.log.last();
   const std::string base = fmt::format("studies/{}", kId);
   const InsightRecord insight =
-      options.planner ? insight_record(planner_question(study, {}), now)
+      options.planner ? insight_record(planner_question(study, {}), now, [] { return true; }).value()
                       : InsightRecord{.as_of = seq, .computed_at = now, .trouble = "The planner was not asked."};
   Fields answers;
   const auto add = [&](const std::string& path, Cell cell) { answers.emplace_back(path, std::move(cell)); };

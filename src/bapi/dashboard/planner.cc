@@ -22,7 +22,7 @@ constexpr std::size_t kMostForecasts = 120;
 constexpr std::size_t kMostCourses = 24;  // told epoch by epoch
 constexpr int kFewestForecasts = 20;      // that must have come true or not before a certificate is believed
 constexpr double kLeastCoverage = 0.6;    // of the 80 % interval
-constexpr double kShare = 0.2;            // of a core that it may use while it is asked
+constexpr double kShare = 0.18;           // of a core that it uses in the long run: below a fifth in any half minute
 
 bool may_grow(const Trial& trial) { return !trial.curve.empty() && (trial.segment || trial.resumable()); }
 
@@ -131,17 +131,25 @@ PlannerQuestion planner_question(const ShownStudy& study, const std::set<TrialId
           .wanted = wanted};
 }
 
-InsightRecord insight_record(const PlannerQuestion& question, double now) {
+std::optional<InsightRecord> insight_record(const PlannerQuestion& question,
+                                            double now,
+                                            const std::function<bool()>& wanted) {
   const StudyState& study = question.study;
   InsightRecord record{.as_of = question.as_of, .computed_at = now};
   try {
+    if (!wanted()) return std::nullopt;
     const Insight insight = insight_of(study);
+    if (!wanted()) return std::nullopt;
     const Cost left = study.history.budget().remaining();
     const PlanSummary plan = insight.plan(left, insight.options().plan.horizon);
+    if (!wanted()) return std::nullopt;
     record.plan = plan_record(study, plan, next_decision(study));
+    if (!wanted()) return std::nullopt;
     Rest rest = rest_of(study, insight);
     record.certificate = certificate_cell(study, question.counted, rest.gains);
+    if (!wanted()) return std::nullopt;
     record.what_if = what_if_cell(study, insight, std::move(rest.expected));
+    if (!wanted()) return std::nullopt;
     record.forecast = forecast_cell(study, insight, question.wanted);
   } catch (const Error& error) {
     record.trouble = error.what();
@@ -171,6 +179,7 @@ std::shared_ptr<const InsightRecord> Planner::ask(const std::shared_ptr<LiveStud
   const bool more = !std::includes(entry.wanted.begin(), entry.wanted.end(), wanted.begin(), wanted.end());
   if (entry.wanted.size() > kMostCourses / 2) entry.wanted.clear();
   entry.wanted.insert(wanted.begin(), wanted.end());
+  entry.attention.asked(time_.now());
   if (more || !entry.record || entry.record->as_of != last) {
     entry.due = true;
     wake_.notify_all();
@@ -178,17 +187,19 @@ std::shared_ptr<const InsightRecord> Planner::ask(const std::shared_ptr<LiveStud
   return entry.record;
 }
 
-std::shared_ptr<const InsightRecord> Planner::latest(const std::string& id) const {
+std::shared_ptr<const InsightRecord> Planner::latest(const std::string& id, bool shown) {
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(id);
-  return found == entries_.end() ? nullptr : found->second.record;
+  if (found == entries_.end()) return nullptr;
+  if (shown) found->second.attention.shown(time_.now());
+  return found->second.record;
 }
 
 // Those without any record first.
 Planner::Entry* Planner::next_due() {
   Entry* next = nullptr;
   for (auto& [id, entry] : entries_) {
-    if (entry.due && (!next || (next->record && !entry.record))) next = &entry;
+    if (entry.due && entry.attention.lasts(time_.now()) && (!next || (next->record && !entry.record))) next = &entry;
   }
   return next;
 }
@@ -212,14 +223,23 @@ void Planner::work() {
     try {
       const PlannerQuestion question =
           study->read([&](const ShownStudy& shown) { return planner_question(shown, wanted); });
-      record = std::make_shared<InsightRecord>(insight_record(question, seconds_now()));
+      const auto wanted_still = [&] {
+        const std::lock_guard again(mutex_);
+        return !ending_ && entry.attention.lasts(time_.now());
+      };
+      std::optional<InsightRecord> found = insight_record(question, seconds_now(), wanted_still);
+      if (found) record = std::make_shared<InsightRecord>(std::move(*found));
     } catch (const Error&) {
       // It cannot be read any more: whoever asks is told so by the study itself.
     }
     give_back_memory();
     const std::chrono::duration<double> rest(planner_rest(used.now() - used_before, time.now() - began));
     lock.lock();
-    if (record) entry.record = std::move(record);
+    if (record) {
+      entry.record = std::move(record);
+    } else if (!entry.attention.lasts(time_.now())) {
+      entry.due = true;  // whoever shows it again finds it where it was left
+    }
     wake_.wait_for(lock, rest, [&] { return ending_ || (next_due() && !next_due()->record); });
   }
 }

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 
+#include "bapi/base/clock.h"
 #include "bapi/dashboard/live_study.h"
 #include "bapi/report/table.h"
 
@@ -34,14 +37,29 @@ struct PlannerQuestion {
 };
 PlannerQuestion planner_question(const ShownStudy& study, const std::set<TrialId>& wanted);
 
-InsightRecord insight_record(const PlannerQuestion& question, double now);  // fits the models once
+// Fits the models once. `wanted` is asked between the parts of the record: nullopt once it says no.
+std::optional<InsightRecord> insight_record(const PlannerQuestion& question,
+                                            double now,
+                                            const std::function<bool()>& wanted);
 
 // How long the planner rests after an answer that took `elapsed` seconds and `used` seconds of the processor, so that
 // it uses a fifth of a core at most. Where training programs leave it less, it has waited long enough already.
 double planner_rest(double used, double elapsed);
 
+// Whether anybody looks at what the planner thinks of a study. A page says so ten times a second for as long as it
+// shows a panel of the planner; a script that asks without following the study may come back later.
+class Attention {
+ public:
+  void asked(double now) { until_ = now + 60.0; }
+  void shown(double now) { until_ = now + 3.0; }
+  bool lasts(double now) const { return now < until_; }
+
+ private:
+  double until_ = 0.0;
+};
+
 // Computes records in one thread of low priority, only of studies that were asked for since the last one, and rests in
-// between.
+// between. What nobody looks at any more is not begun, and given up where it was.
 class Planner {
  public:
   Planner();
@@ -51,20 +69,22 @@ class Planner {
   // begun.
   std::shared_ptr<const InsightRecord> ask(const std::shared_ptr<LiveStudy>& study, const std::set<TrialId>& wanted);
 
-  // The latest record, without asking for another.
-  std::shared_ptr<const InsightRecord> latest(const std::string& id) const;
+  // The latest record, without asking for another. `shown`: it is on somebody's screen.
+  std::shared_ptr<const InsightRecord> latest(const std::string& id, bool shown);
 
  private:
   struct Entry {
     std::shared_ptr<LiveStudy> study;
     std::shared_ptr<const InsightRecord> record;
     std::set<TrialId> wanted;
+    Attention attention;
     bool due = false;
   };
   void work();
   Entry* next_due();
 
-  mutable std::mutex mutex_;
+  SystemClock time_;
+  std::mutex mutex_;
   std::condition_variable wake_;
   std::map<std::string, Entry> entries_;
   bool ending_ = false;

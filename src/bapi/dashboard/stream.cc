@@ -61,6 +61,15 @@ Cursors cursors_of(const HttpRequest& request) {
   return cursors;
 }
 
+std::set<std::string> planned_of(const HttpRequest& request) {
+  std::set<std::string> planned;
+  for (const auto& [name, value] : request.query) {
+    if (name == "planner") planned.insert(value);
+  }
+  require(planned.size() < 1000, "planner: too many studies");
+  return planned;
+}
+
 std::optional<int> list_version_of(const HttpRequest& request) {
   const std::string_view text = request.parameter("list");
   if (text.empty()) return std::nullopt;
@@ -151,7 +160,7 @@ bool EventStream::tell_study(const std::string& id, const HttpWrite& write) {
     if (!send(write, "log", fmt::format(R"({{"study":{},"events":{}}})", json_of(id), batch))) return false;
     wrote_ = now;
   }
-  const std::shared_ptr<const InsightRecord> insight = planner_.latest(id);
+  const std::shared_ptr<const InsightRecord> insight = planner_.latest(id, planned_.contains(id));
   if (insight && insight->computed_at != followed.insight_at) {
     followed.insight_at = insight->computed_at;
     if (!send(write, "insight", json_of(Fields{{"study", id}, {"as_of", insight->as_of}}))) return false;
