@@ -119,6 +119,23 @@ export function browser(...flags) {
                           args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', ...flags]});
 }
 
+// For `before` and `after` of a spec: a browser, and a server of the studies that `prepare` makes.
+export async function stage(prepare, ...words) {
+  const chrome = await browser(), place = new Place();
+  try {
+    await prepare(place);
+    return {chrome, place, server: await place.serve('--port', '0', ...words)};
+  } catch (error) {
+    await leave({chrome, place});
+    throw error;
+  }
+}
+
+export async function leave({chrome, place}) {
+  await chrome.close();
+  place.remove();
+}
+
 // A page that remembers everything that went wrong on it.
 export async function open(chrome, address, options = {}) {
   const context = await chrome.newContext({viewport: {width: options.width || 1280, height: options.height || 900}, colorScheme: options.scheme || 'light', offline: !!options.offline, hasTouch: !!options.touch, timezoneId: 'UTC', locale: 'en-GB'});

@@ -2,23 +2,17 @@
 // drawn or kept at once that need not be. node --test large.spec.mjs
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
-import {Place, assertSound, browser, go, open, shownNumber, until} from './harness.mjs';
+import {assertSound, go, leave, open, shownNumber, stage, until} from './harness.mjs';
 
 const TRIALS = 10_000, EPOCHS = 100, SLACK = 10;  // times the target, for a machine that others use
 
 let chrome, place, server;
 
 before(async () => {
-  chrome = await browser();
-  place = new Place();
-  assert.equal(place.recorded('large', TRIALS, EPOCHS), TRIALS * (EPOCHS + 2) + ' events');
-  server = await place.serve('--port', '0', '--read-only', '--no-token');
+  const made = (there) => assert.equal(there.recorded('large', TRIALS, EPOCHS), TRIALS * (EPOCHS + 2) + ' events');
+  ({chrome, place, server} = await stage(made, '--read-only', '--no-token'));
 });
-
-after(async () => {
-  await chrome.close();
-  place.remove();
-});
+after(() => leave({chrome, place}));
 
 test('a million measurements are listed, drawn and read', async () => {
   const page = await open(chrome, server.base);

@@ -1,22 +1,17 @@
 // The dashboard while studies change: what is new appears, and what the reader was doing stays. node --test live.spec.mjs
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
-import {Place, assertSound, browser, go, lowPort, open, shownNumber, until} from './harness.mjs';
+import {assertSound, go, leave, lowPort, open, shownNumber, stage, until} from './harness.mjs';
 
 let chrome, place, server;
 
 before(async () => {
-  chrome = await browser();
-  place = new Place();
-  place.recorded('log', 60, 200, 1);
-  place.study('killed', {delay: 0.1, budget: '600s'});
-  server = await place.serve('--port', '0', '--read-only', '--no-token');
+  ({chrome, place, server} = await stage((made) => {
+    made.recorded('log', 60, 200, 1);
+    made.study('killed', {delay: 0.1, budget: '600s'});
+  }, '--read-only', '--no-token'));
 });
-
-after(async () => {
-  await chrome.close();
-  place.remove();
-});
+after(() => leave({chrome, place}));
 
 const spent = (page) => shownNumber(page, 'spent-value');
 

@@ -6,7 +6,7 @@ import {existsSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:f
 import {dirname, join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
-import {Place, browser, go, open, until} from './harness.mjs';
+import {go, leave, open, stage, until} from './harness.mjs';
 
 const KEPT = join(dirname(fileURLToPath(import.meta.url)), 'screenshots'), NEW = join(KEPT, 'new');
 const SHARE = 0.001, LEVELS = 12;  // of the pixels; of each colour
@@ -19,28 +19,25 @@ const PAGES = {studies: ['/'], overview: ['/s/mlp', planned], curves: ['/s/mlp/c
 let chrome, place, server, judge;
 
 before(async () => {
-  chrome = await browser();
+  ({chrome, place, server} = await stage(prepare, '--read-only', '--no-token'));
   judge = await (await chrome.newContext()).newPage();
-  place = new Place();
+  rmSync(NEW, {recursive: true, force: true});
+});
+after(() => leave({chrome, place}));
+
+async function prepare(made) {
   // With a budget in epochs and one worker a study is the same on every machine, but for its times: noon, two days ago.
   const noon = (Math.floor(Date.now() / 86400000) - 2) * 86400 + 43200;
   for (const [name, policy] of [['mlp', 'bapi'], ['hyperband', 'hyperband']]) {
-    place.finished('made-' + name, {policy, workers: 1, budget: '"120 epochs"', delay: 0.05});  // slow enough to copy every checkpoint
-    if (name === 'mlp') await more('made-' + name, '200 epochs');  // so that something is left to plan
-    place.changed('made-' + name, name, `UPDATE event SET at = ${noon} + 0.9 * seq`);
-    rmSync(place.log('made-' + name), {recursive: true});
+    made.finished('made-' + name, {policy, workers: 1, budget: '"120 epochs"', delay: 0.05});  // slow enough to copy every checkpoint
+    if (name === 'mlp') await more(made, 'made-' + name, '200 epochs');  // so that something is left to plan
+    made.changed('made-' + name, name, `UPDATE event SET at = ${noon} + 0.9 * seq`);
+    rmSync(made.log('made-' + name), {recursive: true});
   }
-  server = await place.serve('--port', '0', '--read-only', '--no-token');
-  rmSync(NEW, {recursive: true, force: true});
-});
-
-after(async () => {
-  await chrome.close();
-  place.remove();
-});
+}
 
 // Raises the budget of a study that nothing runs.
-async function more(name, total) {
+async function more(place, name, total) {
   const own = await place.serve(name, '--port', '0');
   const answer = await fetch(own.base + 'api/v1/studies/' + name + '/requests', {method: 'POST', headers: {Authorization: 'Bearer ' + own.token, Origin: own.base.slice(0, -1), 'Content-Type': 'application/json', 'X-Bapi': '1'}, body: JSON.stringify({action: 'budget', total})});
   assert.equal(answer.status, 202);

@@ -3,37 +3,34 @@ import assert from 'node:assert/strict';
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {Place, assertSound, browser, go, open, until} from './harness.mjs';
+import {Place, assertSound, go, leave, open, stage, until} from './harness.mjs';
 
 const PAGES = ['', '/curves', '/trials', '/plan', '/budget', '/decisions', '/params', '/model', '/t/0'];
 
 let chrome, place, server;
 
 before(async () => {
-  chrome = await browser();
-  place = new Place();
-  place.finished('finished');
-  place.finished('failed', {fail: 1});
-  place.changed('finished', 'new', 'DELETE FROM event; UPDATE study SET decisions = 0');
-  place.changed('finished', 'damaged', 'DELETE FROM event WHERE seq = 60');
-  mkdirSync(join(place.dir, 'bad.bapi'));
-  writeFileSync(join(place.dir, 'bad.bapi', 'study.db'), 'no database');
-  place.study('starting', {delay: 600, budget: '6000s'});
-  place.study('running', {delay: 0.5, budget: '6000s'});
-  place.study('interrupted', {delay: 0.02, budget: '600s'});
-  for (const name of ['starting', 'running']) place.start('run', name + '.yaml', '-q');
-  const cut = place.start('run', 'interrupted.yaml', '-q');
-  const known = (name) => { try { return place.json('status', name); } catch { return null; } };
+  ({chrome, place, server} = await stage(prepare, '--read-only', '--no-token'));
+});
+after(() => leave({chrome, place}));
+
+async function prepare(made) {
+  made.finished('finished');
+  made.finished('failed', {fail: 1});
+  made.changed('finished', 'new', 'DELETE FROM event; UPDATE study SET decisions = 0');
+  made.changed('finished', 'damaged', 'DELETE FROM event WHERE seq = 60');
+  mkdirSync(join(made.dir, 'bad.bapi'));
+  writeFileSync(join(made.dir, 'bad.bapi', 'study.db'), 'no database');
+  made.study('starting', {delay: 600, budget: '6000s'});
+  made.study('running', {delay: 0.5, budget: '6000s'});
+  made.study('interrupted', {delay: 0.02, budget: '600s'});
+  for (const name of ['starting', 'running']) made.start('run', name + '.yaml', '-q');
+  const cut = made.start('run', 'interrupted.yaml', '-q');
+  const known = (name) => { try { return made.json('status', name); } catch { return null; } };
   await until(() => known('interrupted')?.trials.paused > 3, 'a study to interrupt');
   process.kill(cut.pid, 'SIGKILL');
   await until(() => known('running')?.best && known('starting')?.trials.running, 'studies that run');
-  server = await place.serve('--port', '0', '--read-only', '--no-token');
-});
-
-after(async () => {
-  await chrome.close();
-  place.remove();
-});
+}
 
 // What the overview of each says besides its state, and what pages say that have nothing to show yet.
 const NOTHING = {'': /No report yet/, '/curves': /No trial has started yet|No report yet/, '/trials': /\d trial/, '/plan': /no trial has reported|planner waits|planner is at work/i, '/budget': /Nothing has been spent yet|0 s of 1h40m is spent/, '/decisions': /\d decision/, '/params': /No report yet/, '/model': /No predicted epoch has been reached yet/, '/t/0': /No report yet|There is no trial 0/i};
