@@ -5,7 +5,7 @@ import {createServer, request} from 'node:http';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {Place, browser, go, open, shownNumber, until} from './harness.mjs';
+import {browser, go, leave, open, shownNumber, stage, until} from './harness.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PAGES = ['', '/curves', '/trials', '/plan', '/budget', '/decisions', '/params', '/model', '/t/0'];
@@ -13,17 +13,12 @@ const PAGES = ['', '/curves', '/trials', '/plan', '/budget', '/decisions', '/par
 let chrome, place, server;
 
 before(async () => {
-  chrome = await browser();
-  place = new Place();
-  place.finished('done');
-  place.finished('broken', {fail: 0.5, policy: 'hyperband'});
-  server = await place.serve('--port', '0');
+  ({chrome, place, server} = await stage((made) => {
+    made.finished('done');
+    made.finished('broken', {fail: 0.5, policy: 'hyperband'});
+  }));
 });
-
-after(async () => {
-  await chrome.close();
-  place.remove();
-});
+after(() => leave({chrome, place}));
 
 for (const width of [1280, 360]) {
   test(`the five questions are answered at ${width} px, with the numbers of bapi status`, async () => {
@@ -204,12 +199,12 @@ test('the what-if handle follows the mouse and a finger', async () => {
     await slider.waitFor({state: 'visible'});
     await slider.scrollIntoViewIfNeeded();
     const before = await until(() => said.innerText(), 'what the handle says'), box = await slider.boundingBox(), y = box.y + box.height / 2;
-    if (touch) await page.touchscreen.tap(box.x + 0.9 * box.width, y);
+    if (touch) await page.touchscreen.tap(box.x + 0.9 * (box.width - 16) + 8, y);
     else {
       const at = Number(await slider.inputValue()) / 1000;
       await page.mouse.move(box.x + at * (box.width - 16) + 8, y);
       await page.mouse.down();
-      await page.mouse.move(box.x + 0.9 * box.width, y, {steps: 5});
+      await page.mouse.move(box.x + 0.9 * (box.width - 16) + 8, y, {steps: 5});
       await page.mouse.up();
     }
     const after = await until(async () => { const text = await said.innerText(); return text !== before && text; }, 'another answer');
@@ -221,6 +216,21 @@ test('the what-if handle follows the mouse and a finger', async () => {
     assert.match(await page.locator('#chart-outlook .command').innerText(), /bapi resume done\.bapi --budget '\d+ epochs'/);
     await page.context().close();
   }
+});
+
+test('on a phone, a chosen row of the table shows what there is no room for', async () => {
+  const page = await open(chrome, server.address, {touch: true, width: 360, height: 740});
+  await go(page, server, '/s/done/trials');
+  const row = page.locator('table.trials tbody tr:not([aria-hidden])').nth(3), number = Number(await row.locator('th').innerText());
+  assert.equal(await row.locator('td:visible').count(), 2);
+  await row.locator('td').first().tap();
+  const trial = place.json('trials', 'done').find((t) => t.trial === number), text = await page.locator('.picked').innerText();
+  for (const part of ['trial ' + number, trial.epochs + ' epoch', 'units=' + trial.config.units, 'kind=' + trial.config.kind]) assert.ok(text.includes(part), text);
+  assert.match(page.url(), new RegExp('sel=' + number));
+  await row.locator('td').first().tap();
+  await page.locator('.picked').waitFor({state: 'hidden'});
+  assert.deepEqual(page.wrong, []);
+  await page.context().close();
 });
 
 test('note, budget and pause are asked for, and done by the controller', async () => {

@@ -70,7 +70,7 @@ std::string ending_of(const PlanSummary& plan, const BudgetSpec& unit) {
     return fmt::format("after {}, more would add almost nothing; {} of the budget would remain", trials, left);
   }
   return fmt::format(
-      "planned {}, of which the later half adds {}; what the remaining {} could add is not in the last row",
+      "{} were planned, the later half of which adds {}; what the remaining {} could add is not in the last row",
       trials,
       short_number(gain(plan, runs / 2, runs)),
       left);

@@ -1,5 +1,5 @@
 // The frame: where one is, live data, keys, theme, actions.
-import {el, fill, tool, choice, shown, clock, plural, num, cost, state, copyButton} from './base.js';
+import {el, fill, on, wait, tool, choice, shown, clock, plural, num, cost, state, copyButton} from './base.js';
 import {know, now, link, ask, post, logIn, loadStudies, loadStudy, loadParts, follow, unfollow, following, takeStatus, takeEvents, setPolled, place, param, setParam, pins, selected, complaint, FILE} from './data.js';
 import {readColours, calmly} from './chart.js';
 import {whenPicked, budgetText} from './charts.js';
@@ -46,8 +46,8 @@ function liveText() {
 function showHead() {
   const id = where && where.id, [mark, text] = liveText();
   const key = JSON.stringify([where, know.studies.map((s) => s.id), mark, text, theme(), know.readOnly]);
-  if (head.slotKey === key) return;
-  head.slotKey = key;
+  if (head.slotKey_ === key) return;
+  head.slotKey_ = key;
   const switcher = id && know.studies.length > 1 ? choice('Study', know.studies.map((s) => [s.id, s.name + (s.name === s.id ? '' : ' (' + s.id + ')')]), id, (v) => { location.hash = link(v); }, {id: 'switcher'}) : id ? el('strong', {}, know.study ? know.study.name : id) : null;
   // Where there is no room for tabs, a menu.
   const pageBox = id ? choice('Page', [...(where.trial === null ? [] : [['t/' + where.trial, 'Trial ' + where.trial]]), ...PAGES], where.trial === null ? where.page : 't/' + where.trial, (v) => { location.hash = link(id, v); }, {class: 'narrow', id: 'pages'}) : null;
@@ -76,7 +76,7 @@ async function go() {
     if (FILE && !where.id && know.studies.length === 1) { location.replace(link(know.studies[0].id)); return; }
     if (there !== where) return;
     if (where.id) {
-      if (know.id !== where.id) fill(main, el('h1', {class: 'quiet'}, where.id), el('p', {class: 'wait'}, 'Reading ' + where.id + '.'));
+      if (know.id !== where.id) fill(main, el('h1', {class: 'quiet'}, where.id), wait('Reading ' + where.id + '.'));
       await loadStudy(where.id);
       if (there !== where) return;
     }
@@ -156,7 +156,7 @@ function refused(error) {
 function listen() {
   if (document.hidden || FILE) return;
   const cursors = where.id ? (know.study ? [[where.id, know.study.seq]] : [[where.id, 0]]) : know.studies.filter((s) => s.seq !== undefined).map((s) => [s.id, s.seq]);
-  follow(cursors, heard);
+  follow(cursors, page && page.parts.some((p) => p.startsWith('?')) ? where.id : null, heard);
 }
 
 function heard(kind, data) {
@@ -191,7 +191,7 @@ function heard(kind, data) {
 }
 
 // A hidden tab closes its stream: browsers open six connections per host.
-document.addEventListener('visibilitychange', () => {
+on(document, 'visibilitychange', () => {
   if (FILE || !where) return;
   if (document.hidden) unfollow();
   else if (!following()) (where.id ? loadStudy(where.id) : loadStudies()).then(() => { update(); refresh(where); listen(); }).catch(refused);
@@ -201,7 +201,7 @@ document.addEventListener('visibilitychange', () => {
 
 function dialog(title, ...body) {
   const box = el('dialog', {'aria-labelledby': 'dialog-title'}, el('div', {class: 'bar'}, el('h2', {id: 'dialog-title'}, title), tool('\u00d7', 'Close', () => box.close())), body);
-  box.addEventListener('close', () => box.remove());
+  on(box, 'close', () => box.remove());
   document.body.append(box);
   box.showModal();
   return box;
@@ -243,7 +243,7 @@ whenPicked((trial) => {
 });
 
 let prefix = false;
-document.addEventListener('keydown', (e) => {
+on(document, 'keydown', (e) => {
   const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) && e.target.type !== 'range' && e.target.type !== 'checkbox';
   if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector('dialog[open]')) return;
   if (typing) { if (e.key === 'Escape') e.target.blur(); return; }
@@ -264,7 +264,7 @@ document.addEventListener('keydown', (e) => {
   else if (e.key === ' ' && !button && e.target.type !== 'checkbox') { e.preventDefault(); know.held = !know.held; know.waiting = 0; update(); }
 });
 
-window.addEventListener('hashchange', () => { if (/token=/.test(location.hash)) start(); else go(); });
+on(window, 'hashchange', () => { if (/token=/.test(location.hash)) start(); else go(); });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => applyTheme(theme()));
 // Ages are told in seconds, and only while somebody looks.
 setInterval(() => { if (!document.hidden && !know.held && line && !FILE) line.update(); }, 1000);

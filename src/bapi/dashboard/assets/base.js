@@ -2,13 +2,15 @@
 
 const SVG = new Set(['svg', 'rect', 'polyline', 'line', 'pattern', 'defs', 'path', 'g', 'title']);
 
+export const on = (node, type, heard) => node.addEventListener(type, heard);
+
 // An element; `props` are attributes, functions are listeners ("onclick"), null and false are left out. Children are
 // nodes or text: nothing is ever parsed as markup.
 export function el(tag, props, ...children) {
   const node = SVG.has(tag) && tag !== 'title' ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(props || {})) {
     if (value === null || value === undefined || value === false) continue;
-    if (typeof value === 'function') node.addEventListener(name.slice(2), value);
+    if (typeof value === 'function') on(node, name.slice(2), value);
     else if (name === 'value') node.value = value;
     else node.setAttribute(name, value === true ? '' : shown(value));
   }
@@ -38,6 +40,10 @@ export function choice(label, options, chosen, changed, more) {
   return box;
 }
 
+// What scrolls by itself can be reached with keys, and has a name.
+export const scrolls = (label) => ({tabindex: '0', role: 'region', 'aria-label': label});
+export const wait = (...text) => el('p', {class: 'wait'}, text);
+export const note = (...text) => el('p', {class: 'note'}, text);
 export const section = (...body) => el('section', {class: 'card'}, body);
 
 // Text from outside as it is, with everything that would act on its surroundings made visible: control characters,

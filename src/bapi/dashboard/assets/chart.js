@@ -1,9 +1,10 @@
 // Charts on canvas: one for the data, one for what follows the pointer. A chart is built from a description, so that the
 // same data make the picture, its caption, its table and its CSV.
-import {el, fill, tool, num, duration, clock, csv, save, table, shown} from './base.js';
+import {el, fill, on, scrolls, tool, num, duration, clock, csv, save, table, shown} from './base.js';
 import {param, setParam, selected, pins} from './data.js';
 
 const MARGIN = {left: 56, right: 14, named: 88, top: 10, labelled: 24, bottom: 36};
+const FONT = '12px system-ui, sans-serif';
 const SLICE = 12;  // milliseconds of drawing at a time
 
 let palette = {};
@@ -68,7 +69,7 @@ export function scaleOf(axis, low, high, from, to) {
 }
 
 // Where the bulk of the values lies.
-function bulk(values) {
+export function bulk(values) {
   const sorted = Float64Array.from(values.filter((v) => isFinite(v))).sort();
   if (!sorted.length) return {low: 0, high: 1};
   // Twice the distance of the quartiles beyond them: further away are few, if any.
@@ -130,8 +131,8 @@ function paintSwatch(ctx, item) {
 
 export function fillLegend(node, items) {
   const key = JSON.stringify([items, palette.paper]);
-  if (node.legendKey === key) return;
-  node.legendKey = key;
+  if (node.legendKey_ === key) return;
+  node.legendKey_ = key;
   node.hidden = !items.length;
   fill(node, items.map((item) => {
     const width = swatchWidth(item), canvas = el('canvas', {'aria-hidden': 'true', width: 2 * width, height: 24}), ctx = canvas.getContext('2d');
@@ -140,6 +141,19 @@ export function fillLegend(node, items) {
     paintSwatch(ctx, item);
     return el('li', {}, canvas, ' ' + item.text);
   }));
+}
+
+// Text that can be read on top of lines and points.
+function write(ctx, text, x, y, align, name = 'ink') {
+  ctx.font = FONT;
+  ctx.textAlign = align;
+  ctx.lineJoin = 'round';
+  ctx.lineWidth = 3;
+  ctx.setLineDash([]);
+  ctx.strokeStyle = colour('paper');
+  ctx.strokeText(text, x, y);
+  ctx.fillStyle = colour(name);
+  ctx.fillText(text, x, y);
 }
 
 // ---- Marks: each draws itself on (ctx, x, y), and says how far it reaches
@@ -200,7 +214,7 @@ const draw = {
   },
   bars(ctx, m, x, y) {
     m.bars.forEach((b) => {
-      const part = [Math.min(x(b.x0), x(b.x1)), Math.min(y(b.y0), y(b.y1)), Math.max(1.5, Math.abs(x(b.x1) - x(b.x0))), Math.abs(y(b.y1) - y(b.y0))];
+      const part = [Math.min(x(b.x0), x(b.x1)), Math.min(y(b.y0), y(b.y1)), Math.max(b.hatch ? 0 : 1.5, Math.abs(x(b.x1) - x(b.x0))), Math.abs(y(b.y1) - y(b.y0))];
       if (b.hatch) {  // not mixed with what is below
         ctx.fillStyle = colour('paper');
         ctx.fillRect(...part);
@@ -219,24 +233,19 @@ const draw = {
     if (m.x !== undefined) { ctx.moveTo(x(m.x), box.top); ctx.lineTo(x(m.x), box.bottom); } else { ctx.moveTo(box.left, y(m.y)); ctx.lineTo(box.right, y(m.y)); }
     ctx.stroke();
     if (!m.label) return;
-    ctx.fillStyle = colour('ink');
-    ctx.font = '12px system-ui, sans-serif';
     if (m.x !== undefined) {
+      ctx.font = FONT;
       const wide = ctx.measureText(m.label).width + 8, left = m.side === 'left' ? x(m.x) - box.left > wide : box.right - x(m.x) < wide;
-      ctx.textAlign = left ? 'right' : 'left';
-      ctx.fillText(m.label, x(m.x) + (left ? -4 : 4), m.foot ? box.bottom - 5 : box.top + 10 + (m.down || 0));
-    } else {
-      ctx.textAlign = 'right';
-      ctx.fillText(m.label, box.right - 4, y(m.y) - 4 < box.top + 10 ? y(m.y) + 13 : y(m.y) - 4);
-    }
+      write(ctx, m.label, x(m.x) + (left ? -4 : 4), m.foot ? box.bottom - 5 : box.top + 10 + (m.down || 0), left ? 'right' : 'left');
+    } else write(ctx, m.label, box.left + 4, y(m.y) - 4 < box.top + 10 ? y(m.y) + 13 : y(m.y) - 4, 'left');
   },
-  // Right of `x`, or left of `before` where there is no room.
+  // Right of `x`, or left of it where there is no room: on what ends there.
   text(ctx, m, x, y, box) {
-    ctx.fillStyle = colour('ink');
-    ctx.font = '12px system-ui, sans-serif';
-    const back = m.before !== undefined && x(m.x) + 8 + ctx.measureText(m.text).width > box.right;
-    ctx.textAlign = back ? 'right' : m.align || 'left';
-    ctx.fillText(m.text, x(back ? m.before : m.x) + (back ? -4 : m.align ? 0 : 4), y(m.y) + 4);
+    ctx.font = FONT;
+    if (m.align || x(m.x) + 8 + ctx.measureText(m.text).width < box.right) return write(ctx, m.text, x(m.x) + (m.align ? 0 : 4), y(m.y) + 4, m.align || 'left');
+    ctx.textAlign = 'right';
+    ctx.fillStyle = colour('paper');
+    ctx.fillText(m.text, x(m.x) - 6, y(m.y) + 4);
   },
 };
 
@@ -260,75 +269,80 @@ export function calmly(update) {
   try { update(); } finally { calm = false; }
 }
 
+// What ends in _ is of the chart alone; the names are shortened for the page.
 export class Chart {
   // `sample` holds values whose bulk sets the y axis, `counted` lists of those among which outliers are counted.
-  // `build` gives {x, y, marks, points, legend, caption, table: {head, rows}, pick}, or {empty: "what it waits for"}, with
-  // `loading` if that is only the answer.
+  // `build` gives {x, y, marks, points, legend, caption, table: {head, rows}, pick}, with `rows` (of a chart that is as high
+  // as it has rows), `live` (marks that grow, above the others; `key` changes with these) and `under` (a slider and the
+  // values of its ends); or {empty: "what it waits for"}, with `loading` if that is only the answer.
   constructor(id, title, build, options = {}) {
-    Object.assign(this, {id, title, build, options, hovered: -1, spec: {empty: ''}, job: 0, width: 0, height: 0, updated: 0, later: 0, pace: 30000, sliced: 0});
-    this.data = el('canvas', {'aria-hidden': 'true'});
-    this.over = el('canvas', {'aria-hidden': 'true'});
-    this.plot = el('div', {class: 'plot' + (options.small ? ' small' : ''), tabindex: '0', role: 'img', 'aria-label': title}, this.data, this.over);
-    this.empty = el('p', {class: 'wait'});
-    this.reading = el('output', {class: 'reading', hidden: true});
-    this.legend = el('ul', {class: 'legend', hidden: true});
-    this.caption = el('figcaption', {});
-    this.tableBox = el('div', {class: 'tablebox', hidden: true, tabindex: '0', role: 'region', 'aria-label': 'Table: ' + title});
-    this.buttons = el('span', {class: 'tools'},
-        options.logAxis ? tool('log', 'Logarithmic axis: ' + title, () => this.toggleLog()) : null,
-        tool('table', 'Table: ' + title, () => this.toggleTable()),
-        tool('CSV', 'CSV: ' + title, () => this.saveCsv()),
-        tool('PNG', 'PNG: ' + title, () => this.savePng()));
-    this.node = el('figure', {class: 'chart', id: 'chart-' + id}, el('div', {class: 'bar'}, el('h2', {}, title), this.buttons), el('div', {class: 'stage'}, this.plot, this.reading), this.legend, this.empty, options.below || null, this.caption, this.tableBox);
+    Object.assign(this, {id, title_: title, build_: build, options_: options, hovered_: -1, spec: {empty: ''}, job_: 0, width_: 0, height_: 0, updated_: 0, later_: 0, pace_: 20000, sliced_: 0});
+    this.data_ = el('canvas', {'aria-hidden': 'true'});
+    this.over_ = el('canvas', {'aria-hidden': 'true'});
+    this.plot_ = el('div', {class: 'plot' + (options.small ? ' short' : ''), tabindex: '0', role: 'img', 'aria-label': title}, this.data_, this.over_);
+    this.empty_ = el('p', {class: 'wait'});
+    this.reading_ = el('output', {class: 'reading', hidden: true});
+    this.legend_ = el('ul', {class: 'legend', hidden: true});
+    this.caption_ = el('figcaption', {});
+    this.tableBox_ = el('div', {class: 'tablebox', hidden: true, ...scrolls('Table: ' + title)});
+    this.buttons_ = el('span', {class: 'tools'},
+        options.logAxis ? tool('log', 'Logarithmic axis: ' + title, () => this.toggleLog_()) : null,
+        tool('table', 'Table: ' + title, () => this.toggleTable_()),
+        tool('CSV', 'CSV: ' + title, () => this.saveCsv_()),
+        tool('PNG', 'PNG: ' + title, () => this.savePng_()));
+    this.node = el('figure', {class: 'chart', id: 'chart-' + id}, el('div', {class: 'bar'}, el('h2', {}, title), this.buttons_), el('div', {class: 'stage'}, this.plot_, this.reading_), this.legend_, this.empty_, options.below || null, this.caption_, this.tableBox_);
     this.node.chart = this;
-    this.listen();
+    this.listen_();
     new ResizeObserver(([plot]) => {
-      Object.assign(this, {width: plot.contentRect.width, height: plot.contentRect.height});
+      Object.assign(this, {width_: plot.contentRect.width, height_: plot.contentRect.height});
       this.redraw();
-    }).observe(this.plot);
+    }).observe(this.plot_);
   }
 
   update() {
     // What comes live is drawn twice a second at most.
-    clearTimeout(this.later);
-    const wait = this.updated + 500 - Date.now();
+    clearTimeout(this.later_);
+    const wait = this.updated_ + 500 - Date.now();
     if (calm && wait > 0) {
-      this.later = setTimeout(() => this.node.isConnected && this.update(), wait);
+      this.later_ = setTimeout(() => this.node.isConnected && this.update(), wait);
       return;
     }
-    this.updated = Date.now();
-    this.spec = this.build();
-    this.zoomed = null;
+    this.updated_ = Date.now();
+    this.spec = this.build_();
+    this.zoomed_ = null;
     const z = (param('z.' + this.id) || '').split(',').map(Number);
-    if (z.length === 4 && z.every(isFinite)) this.zoomed = z;
+    if (z.length === 4 && z.every(isFinite)) this.zoomed_ = z;
     const nothing = this.spec.empty !== undefined;
-    this.plot.hidden = nothing;
-    this.buttons.hidden = nothing;
-    fill(this.empty, this.spec.empty || '');
-    this.empty.hidden = !nothing;
-    fillLegend(this.legend, this.spec.legend || []);
-    this.empty.className = 'wait' + (this.spec.loading ? ' loading' + (this.options.small ? ' small' : '') : '');
+    this.plot_.hidden = nothing;
+    this.plot_.style.height = this.spec.rows ? Math.min(420, 70 + 40 * this.spec.rows) + 'px' : '';
+    this.buttons_.hidden = nothing;
+    fill(this.empty_, this.spec.empty || '');
+    this.empty_.hidden = !nothing;
+    fillLegend(this.legend_, this.spec.legend || []);
+    this.empty_.className = 'wait' + (this.spec.loading ? ' loading' + (this.options_.small ? ' short' : '') : '');
     if (nothing) {
-      this.reading.hidden = true;
-      return fill(this.caption, '');
+      this.reading_.hidden = true;
+      return fill(this.caption_, '');
     }
-    this.plot.setAttribute('aria-label', this.title + ': ' + this.spec.caption);
-    if (!this.tableBox.hidden) this.fillTable();
-    this.redraw();
+    this.plot_.setAttribute('aria-label', this.title_ + ': ' + this.spec.caption);
+    if (!this.tableBox_.hidden) this.fillTable_();
+    // What lies below the live marks is as it was drawn last?
+    const same = calm && this.spec.key && this.spec.key === this.below_ && this.done && !this.zoomed_;
+    if (same && String(this.domains_().frame) === this.drawn_) { this.tell_(); this.drawOver(); } else this.redraw();
   }
 
-  axis(name) {
+  axis_(name) {
     const axis = {...this.spec[name]};
     const log = param('log.' + this.id);
-    if (name === (this.options.logAxis || 'y') && log !== null) axis.scale = log === '1' ? 'log' : 'linear';
+    if (name === (this.options_.logAxis || 'y') && log !== null) axis.scale = log === '1' ? 'log' : 'linear';
     return axis;
   }
 
-  domains() {
+  domains_() {
     const out = {cut: 0};
     for (const name of ['x', 'y']) {
-      const axis = this.axis(name);
-      const values = this.spec.marks.flatMap((m) => reach(m, name)).filter((v) => v !== null && isFinite(v) && (axis.scale !== 'log' || v > 0));
+      const axis = this.axis_(name);
+      const values = [...this.spec.marks, ...(this.spec.live || [])].flatMap((m) => reach(m, name)).filter((v) => v !== null && isFinite(v) && (axis.scale !== 'log' || v > 0));
       let low = Infinity, high = -Infinity;
       for (const v of values) { if (v < low) low = v; if (v > high) high = v; }
       if (name === 'y' && this.spec.sample) {
@@ -343,15 +357,20 @@ export class Chart {
       if (low === high) { const d = Math.abs(low) * 0.1 || 0.5; low -= d; high += d; }
       const pad = axis.tight ? 0 : 0.04 * (high - low);
       out[name] = axis.scale === 'log' && low > 0 ? [low / 1.08, high * 1.08] : [axis.low !== undefined ? low : low - pad, axis.high !== undefined ? high : high + pad];
+      // While new data fit what is shown, the axes do not move.
+      const [from, to] = (calm && !this.zoomed_ && this.domain_ && this.domain_[name]) || [], span = out[name][1] - out[name][0];
+      if (from <= low && to >= high && to - from >= span && to - from < 1.2 * span) out[name] = [from, to];
     }
-    if (this.zoomed) { out.x = this.zoomed.slice(0, 2); out.y = this.zoomed.slice(2); }
+    this.domain_ = out;
+    if (this.zoomed_) { out.x = this.zoomed_.slice(0, 2); out.y = this.zoomed_.slice(2); }
+    out.frame = [...out.x, ...out.y];
     return out;
   }
 
-  size() {
-    if (!this.width) Object.assign(this, {width: this.plot.clientWidth, height: this.plot.clientHeight});
-    const {width, height} = this, ratio = window.devicePixelRatio || 1;
-    for (const canvas of [this.data, this.over]) {
+  size_() {
+    if (!this.width_) Object.assign(this, {width_: this.plot_.clientWidth, height_: this.plot_.clientHeight});
+    const {width_: width, height_: height} = this, ratio = window.devicePixelRatio || 1;
+    for (const canvas of [this.data_, this.over_]) {
       if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
         canvas.width = Math.round(width * ratio);
         canvas.height = Math.round(height * ratio);
@@ -363,25 +382,40 @@ export class Chart {
 
   redraw() {
     if (this.spec.empty !== undefined) return;
-    const {width, height} = this.size(), left = this.spec.left || MARGIN.left;
+    const {width, height} = this.size_(), left = this.spec.left || MARGIN.left;
     if (!width) return;
-    this.box = {left, right: width - (this.spec.right || (this.spec.names ? MARGIN.named : MARGIN.right)), top: this.spec.y.label ? MARGIN.labelled : MARGIN.top, bottom: height - MARGIN.bottom};
-    const domain = this.domains(), ctx = this.data.getContext('2d');
-    this.x = scaleOf(this.axis('x'), ...domain.x, this.box.left, this.box.right);
-    this.y = scaleOf(this.axis('y'), ...domain.y, this.box.bottom, this.box.top);
-    const cut = domain.cut && !this.zoomed ? ' ' + domain.cut + (domain.cut === 1 ? ' value lies' : ' values lie') + ' outside the frame.' : '';
-    fill(this.caption, shown(this.spec.caption) + cut, this.zoomed ? ' Zoomed; double click or 0 shows all.' : '');
+    this.box_ = {left, right: width - (this.spec.right || (this.spec.names ? MARGIN.named : MARGIN.right)), top: this.spec.y.label ? MARGIN.labelled : MARGIN.top, bottom: height - MARGIN.bottom};
+    const domain = this.domains_(), ctx = this.data_.getContext('2d');
+    this.x = scaleOf(this.axis_('x'), ...domain.x, this.box_.left, this.box_.right);
+    this.y = scaleOf(this.axis_('y'), ...domain.y, this.box_.bottom, this.box_.top);
+    this.below_ = this.spec.key;
+    this.drawn_ = String(domain.frame);
+    this.tell_();
     ctx.clearRect(0, 0, width, height);
-    this.axes(ctx, width, height);
-    ++this.job;
-    this.sliced = 0;
-    this.marks(ctx, this.spec.marks.slice(), this.job);
+    this.axes_(ctx, width, height);
+    ++this.job_;
+    this.sliced_ = 0;
+    this.marks(ctx, this.spec.marks.slice(), this.job_);
     this.drawOver();
+    if (this.spec.under) this.align_(...this.spec.under);
   }
 
-  axes(ctx, width, height) {
-    const {x, y, box} = this;
-    ctx.font = '12px system-ui, sans-serif';
+  tell_() {
+    const cut = this.domain_.cut;
+    fill(this.caption_, shown(this.spec.caption) + (cut && !this.zoomed_ ? ' ' + cut + (cut === 1 ? ' value lies' : ' values lie') + ' outside the frame.' : ''), this.zoomed_ ? ' Zoomed; double click or 0 shows all.' : '');
+  }
+
+  // A slider below the chart has its values where the axis has them.
+  align_(slider, low, high) {
+    const thumb = 16, fits = !this.zoomed_ && this.width_ > 500;  // a short one is hard to move
+    slider.parentNode.classList.toggle('beside', fits && this.x(low) > 190);
+    slider.style.marginLeft = fits ? this.x(low) - thumb / 2 + 'px' : '';
+    slider.style.width = fits ? this.x(high) - this.x(low) + thumb + 'px' : '';
+  }
+
+  axes_(ctx, width, height) {
+    const {x, y, box_: box} = this;
+    ctx.font = FONT;
     ctx.lineWidth = 1;
     ctx.strokeStyle = colour('line');
     ctx.fillStyle = colour('quiet');
@@ -390,10 +424,12 @@ export class Chart {
     for (const t of this.spec.y.bare ? [] : y.ticks(Math.max(2, (box.bottom - box.top) / (box.bottom - box.top > 250 ? 50 : 34)))) {
       const py = Math.round(y(t)) + 0.5;
       if (py < box.top - 1 || py > box.bottom + 1) continue;
-      ctx.beginPath();
-      ctx.moveTo(box.left, py);
-      ctx.lineTo(box.right, py);
-      ctx.stroke();
+      if (!this.spec.y.gridless) {
+        ctx.beginPath();
+        ctx.moveTo(box.left, py);
+        ctx.lineTo(box.right, py);
+        ctx.stroke();
+      }
       ctx.fillText(y.format(t), box.left - 6, py + 4);
       if (!this.spec.y.beside) continue;
       ctx.textAlign = 'left';
@@ -402,25 +438,26 @@ export class Chart {
     }
     ctx.textAlign = 'center';
     let last = -Infinity;
-    for (const t of x.ticks(Math.max(2, (box.right - box.left) / 80))) {
+    const apart = x.format === num ? 50 : 80;
+    for (const t of x.ticks(Math.max(2, (box.right - box.left) / apart))) {
       const px = x(t), label = x.format(t), half = ctx.measureText(label).width / 2;
-      if (px < box.left - 1 || px > box.right + 1 || px - half < last + 6) continue;
+      if (px < box.left - 1 || px > box.right + 1 || (px - half < last + 6 && !this.spec.x.stagger)) continue;
       ctx.beginPath();
       ctx.moveTo(Math.round(px) + 0.5, box.bottom);
       ctx.lineTo(Math.round(px) + 0.5, box.bottom + 4);
       ctx.stroke();
-      ctx.fillText(label, Math.min(px, width - half - 2), box.bottom + 16);
-      last = px + half;
+      ctx.fillText(label, Math.max(half, Math.min(px, width - half - 2)), box.bottom + (px - half < last + 6 ? 31 : 16));
+      if (px - half >= last + 6) last = px + half;
     }
     ctx.fillText(this.spec.x.label || '', (box.left + box.right) / 2, height - 4);
     ctx.textAlign = 'left';
     if (this.spec.y.label) ctx.fillText(this.spec.y.label, Math.min(8, box.left), 12);
-    this.names(ctx);
+    this.names_(ctx);
   }
 
   // Names of lines beside their ends, moved apart until they can be read.
-  names(ctx) {
-    const {y, box} = this, gap = 14, list = (this.spec.names || []).map((n) => ({...n, at: y(n.y) + 4})).sort((a, b) => a.at - b.at);
+  names_(ctx) {
+    const {y, box_: box} = this, gap = 14, list = (this.spec.names || []).map((n) => ({...n, at: y(n.y) + 4})).sort((a, b) => a.at - b.at);
     list.forEach((n, i) => { n.at = Math.max(n.at, i ? list[i - 1].at + gap : box.top + 4); });
     for (let i = list.length - 1, low = box.bottom; i >= 0; --i, low -= gap) list[i].at = Math.min(list[i].at, low);
     for (const n of list) {
@@ -437,26 +474,22 @@ export class Chart {
   marks(ctx, list, job) {
     const begin = performance.now();
     // What is drawn here is put on the screen later, and may take longer: the time from one slice to the next tells.
-    if (this.sliced) this.pace = Math.max(2000, this.pace * (begin - this.sliced > 33 ? 0.6 : 1.2));
-    ctx.save();
-    ctx.beginPath();
-    const rim = this.zoomed ? 0 : this.spec.rim || 6;  // signs on the edge of the frame are whole
-    ctx.rect(this.box.left - rim, this.box.top - rim, this.box.right - this.box.left + 2 * rim, this.box.bottom - this.box.top + 2 * rim);
-    ctx.clip();
+    if (this.sliced_) this.pace_ = Math.max(2000, this.pace_ * (begin - this.sliced_ > 33 ? 0.6 : 1.2));
+    this.clip_(ctx);
     while (list.length) {
       const m = list[0];
       if (m.type === 'curves') {
         m.next = m.job === job ? m.next : 0;
         m.job = job;
-        for (let points = 0; m.next < m.order.length && points < this.pace && performance.now() - begin < SLICE;) {
+        for (let points = 0; m.next < m.order.length && points < this.pace_ && performance.now() - begin < SLICE;) {
           for (let k = 0; k < 20 && m.next < m.order.length; ++k) {
             points += m.curves[m.order[m.next]].values.length;
-            this.curve(ctx, m, m.order[m.next++]);
+            this.curve_(ctx, m, m.order[m.next++]);
           }
         }
         if (m.next < m.order.length) break;
       } else {
-        draw[m.type](ctx, m, this.x, this.y, this.box);
+        draw[m.type](ctx, m, this.x, this.y, this.box_);
         ctx.globalAlpha = 1;
         ctx.setLineDash([]);
       }
@@ -464,11 +497,31 @@ export class Chart {
     }
     ctx.restore();
     this.done = !list.length;
-    this.sliced = this.done ? 0 : begin;
-    if (list.length) requestAnimationFrame(() => { if (job === this.job) this.marks(ctx, list, job); });
+    this.sliced_ = this.done ? 0 : begin;
+    if (list.length) requestAnimationFrame(() => { if (job === this.job_) this.marks(ctx, list, job); });
   }
 
-  curve(ctx, m, i) {
+  clip_(ctx) {
+    ctx.save();
+    ctx.beginPath();
+    const rim = this.zoomed_ ? 0 : this.spec.rim || 6;  // signs on the edge of the frame are whole
+    ctx.rect(this.box_.left - rim, this.box_.top - rim, this.box_.right - this.box_.left + 2 * rim, this.box_.bottom - this.box_.top + 2 * rim);
+    ctx.clip();
+  }
+
+  // What grows while one looks, above what stays.
+  drawLive_(ctx) {
+    this.clip_(ctx);
+    for (const m of this.spec.live || []) {
+      if (m.type === 'curves') m.order.forEach((i) => this.curve_(ctx, m, i));
+      else draw[m.type](ctx, m, this.x, this.y, this.box_);
+      ctx.globalAlpha = 1;
+      ctx.setLineDash([]);
+    }
+    ctx.restore();
+  }
+
+  curve_(ctx, m, i) {
     const ys = m.curves[i].values, xs = m.xs ? m.xs(i) : null, x = this.x, y = this.y;
     if (!ys.length) return;
     ctx.strokeStyle = colour(m.colourOf(i));
@@ -489,9 +542,10 @@ export class Chart {
   }
 
   drawOver() {
-    const ctx = this.over.getContext('2d'), {x, y} = this;
+    const ctx = this.over_.getContext('2d'), {x, y} = this;
     if (!x) return;
-    ctx.clearRect(0, 0, this.over.width, this.over.height);
+    ctx.clearRect(0, 0, this.over_.width, this.over_.height);
+    this.drawLive_(ctx);
     const points = this.spec.points || [];
     const chosen = selected(), marked = new Set([...pins(), chosen]);
     for (const p of points) {
@@ -502,124 +556,127 @@ export class Chart {
       ctx.arc(x(p.x), y(p.y), 6, 0, 7);
       ctx.stroke();
     }
-    const p = this.spec.at ? this.spot : points[this.hovered];
+    const p = this.spec.at ? this.spot_ : points[this.hovered_];
     if (p) {
       ctx.fillStyle = ctx.strokeStyle = colour('ink');
       sign(ctx, 'ring', x(p.x), y(p.y), 5);
       ctx.globalAlpha = 0.4;
-      ctx.fillRect(x(p.x), this.box.top, 1, this.box.bottom - this.box.top);
+      ctx.fillRect(x(p.x), this.box_.top, 1, this.box_.bottom - this.box_.top);
       ctx.globalAlpha = 1;
     }
-    if (this.drag) {
+    if (this.drag_) {
       ctx.strokeStyle = colour('select');
-      ctx.strokeRect(this.drag[0], this.drag[1], this.drag[2] - this.drag[0], this.drag[3] - this.drag[1]);
+      ctx.strokeRect(this.drag_[0], this.drag_[1], this.drag_[2] - this.drag_[0], this.drag_[3] - this.drag_[1]);
     }
-    fill(this.reading, p ? shown(typeof p.label === 'function' ? p.label() : p.label) : '');
-    this.reading.hidden = !p;
+    fill(this.reading_, p ? shown(typeof p.label === 'function' ? p.label() : p.label) : '');
+    this.reading_.hidden = !p;
     if (!p) return;
     // Beside the point, on the side with more room.
-    const left = x(p.x) > (this.box.left + this.box.right) / 2, top = y(p.y) > (this.box.top + this.box.bottom) / 2;
-    Object.assign(this.reading.style, {left: left ? 'auto' : x(p.x) + 10 + 'px', right: left ? this.width - x(p.x) + 10 + 'px' : 'auto', top: top ? 'auto' : y(p.y) + 10 + 'px', bottom: top ? this.height - y(p.y) + 10 + 'px' : 'auto'});
+    const left = x(p.x) > (this.box_.left + this.box_.right) / 2, top = y(p.y) > (this.box_.top + this.box_.bottom) / 2;
+    Object.assign(this.reading_.style, {left: left ? 'auto' : x(p.x) + 10 + 'px', right: left ? this.width_ - x(p.x) + 10 + 'px' : 'auto', top: top ? 'auto' : y(p.y) + 10 + 'px', bottom: top ? this.height_ - y(p.y) + 10 + 'px' : 'auto'});
   }
 
   nearest(px, py) {
-    if (this.spec.at) { this.spot = this.spec.at(this.x, this.y, px, py); return; }
+    if (this.spec.at) { this.spot_ = this.spec.at(this.x, this.y, px, py); return; }
     let best = -1, least = 40 * 40;
     (this.spec.points || []).forEach((p, i) => {
       const d = (this.x(p.x) - px) ** 2 + (this.y(p.y) - py) ** 2;
       if (d < least) { least = d; best = i; }
     });
-    this.hovered = best;
+    this.hovered_ = best;
   }
 
-  listen() {
-    const at = (e) => { const r = this.plot.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };
+  listen_() {
+    const at = (e) => { const r = this.plot_.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };
     let from = null;
-    this.plot.addEventListener('pointermove', (e) => {
+    on(this.plot_, 'pointermove', (e) => {
       if (!this.x) return;
       const [px, py] = at(e);
-      if (from && Math.hypot(px - from[0], py - from[1]) > 6) this.drag = [from[0], from[1], px, py];
+      if (from && Math.hypot(px - from[0], py - from[1]) > 6) this.drag_ = [from[0], from[1], px, py];
       this.nearest(px, py);
       this.drawOver();
     });
-    this.plot.addEventListener('pointerdown', (e) => { if (e.button === 0 && e.pointerType !== 'touch') from = at(e); });
-    this.plot.addEventListener('pointerleave', () => { this.hovered = -1; this.spot = null; if (!from) this.drawOver(); });
-    window.addEventListener('pointerup', () => {
+    on(this.plot_, 'pointerdown', (e) => { if (e.button === 0 && e.pointerType !== 'touch') from = at(e); });
+    on(this.plot_, 'pointerleave', () => { this.hovered_ = -1; this.spot_ = null; if (!from) this.drawOver(); });
+    on(window, 'pointerup', () => {
       if (!from) return;
       from = null;
-      const d = this.drag;
-      this.drag = null;
+      const d = this.drag_;
+      this.drag_ = null;
       if (!d) return;
       const xs = [this.x.back(d[0]), this.x.back(d[2])].sort((a, b) => a - b), ys = [this.y.back(d[1]), this.y.back(d[3])].sort((a, b) => a - b);
       if (Math.abs(d[2] - d[0]) > 8 && Math.abs(d[3] - d[1]) > 8) this.zoom([...xs, ...ys]);
-      this.dragged = true;
+      this.dragged_ = true;
     });
-    this.plot.addEventListener('click', () => {
-      if (this.dragged) { this.dragged = false; return; }
-      const p = this.spec.at ? this.spot : (this.spec.points || [])[this.hovered];
+    on(this.plot_, 'click', () => {
+      if (this.dragged_) { this.dragged_ = false; return; }
+      const p = this.spec.at ? this.spot_ : (this.spec.points || [])[this.hovered_];
       if (p && p.key !== undefined && this.spec.pick) this.spec.pick(p.key);
     });
-    this.plot.addEventListener('dblclick', () => this.zoom(null));
-    this.plot.addEventListener('keydown', (e) => this.key(e));
+    on(this.plot_, 'dblclick', () => this.zoom(null));
+    on(this.plot_, 'keydown', (e) => this.key_(e));
   }
 
-  key(e) {
+  key_(e) {
     const points = this.spec.points || [], step = e.shiftKey ? 10 : 1;
     const move = {ArrowRight: step, ArrowLeft: -step, ArrowUp: step, ArrowDown: -step}[e.key];
     if (move && points.length) {
-      this.spot = null;
-      this.hovered = Math.max(0, Math.min(points.length - 1, this.hovered + move));
-      if (this.spec.at) this.spot = points[this.hovered];
+      this.spot_ = null;
+      this.hovered_ = Math.max(0, Math.min(points.length - 1, this.hovered_ + move));
+      if (this.spec.at) this.spot_ = points[this.hovered_];
       this.drawOver();
-    } else if (e.key === 'Enter' && points[this.hovered] && this.spec.pick && points[this.hovered].key !== undefined) this.spec.pick(points[this.hovered].key);
+    } else if (e.key === 'Enter' && points[this.hovered_] && this.spec.pick && points[this.hovered_].key !== undefined) this.spec.pick(points[this.hovered_].key);
     else if (e.key === '+' || e.key === '-') {
       const f = e.key === '+' ? 0.25 : -0.5, span = (s) => { const d = (s.high - s.low) * f; return [s.low + d, s.high - d]; };
       this.zoom([...span(this.x), ...span(this.y)]);
     } else if (e.key === '0') this.zoom(null);
-    else if (e.key === 'l' && this.options.logAxis) this.toggleLog();
-    else if (e.key === 't') this.toggleTable();
+    else if (e.key === 'l' && this.options_.logAxis) this.toggleLog_();
+    else if (e.key === 't') this.toggleTable_();
     else return;
     e.preventDefault();
     e.stopPropagation();
   }
 
   zoom(to) {
-    this.zoomed = to && to.map((v) => Number(v.toPrecision(8)));
-    setParam('z.' + this.id, to && this.zoomed.join(','));
+    this.zoomed_ = to && to.map((v) => Number(v.toPrecision(8)));
+    setParam('z.' + this.id, to && this.zoomed_.join(','));
     this.redraw();
   }
 
-  toggleLog() {
-    const axis = this.axis(this.options.logAxis);
+  toggleLog_() {
+    const axis = this.axis_(this.options_.logAxis);
     setParam('log.' + this.id, axis.scale === 'log' ? '0' : '1');
     this.redraw();
   }
 
-  fillTable() {
+  fillTable_() {
     const t = this.spec.table;
-    fill(this.tableBox, table(t.head, t.rows.slice(0, 300)), t.rows.length > 300 ? el('p', {}, 'The first 300 of ' + t.rows.length + ' rows; CSV has all.') : null);
+    fill(this.tableBox_, table(t.head, t.rows.slice(0, 300)), t.rows.length > 300 ? el('p', {}, 'The first 300 of ' + t.rows.length + ' rows; CSV has all.') : null);
   }
 
-  toggleTable() {
-    this.tableBox.hidden = !this.tableBox.hidden;
-    if (!this.tableBox.hidden) this.fillTable();
+  toggleTable_() {
+    this.tableBox_.hidden = !this.tableBox_.hidden;
+    if (!this.tableBox_.hidden) this.fillTable_();
   }
 
-  saveCsv() { save(this.id + '.csv', new Blob([csv(this.spec.table.head, this.spec.table.rows)], {type: 'text/csv'})); }
+  saveCsv_() { save(this.id + '.csv', new Blob([csv(this.spec.table.head, this.spec.table.rows)], {type: 'text/csv'})); }
 
   // The picture by itself: title, data, legend.
-  savePng() {
+  savePng_() {
     const out = document.createElement('canvas'), ctx = out.getContext('2d'), ratio = window.devicePixelRatio || 1, legend = this.spec.legend || [], head = 28, foot = legend.length ? 26 : 0;
-    out.width = this.data.width;
-    out.height = this.data.height + Math.round((head + foot) * ratio);
+    out.width = this.data_.width;
+    out.height = this.data_.height + Math.round((head + foot) * ratio);
     ctx.fillStyle = colour('paper');
     ctx.fillRect(0, 0, out.width, out.height);
-    ctx.drawImage(this.data, 0, Math.round(head * ratio));
+    ctx.drawImage(this.data_, 0, Math.round(head * ratio));
     ctx.scale(ratio, ratio);
+    ctx.translate(0, head);
+    this.drawLive_(ctx);
+    ctx.translate(0, -head);
     ctx.fillStyle = colour('ink');
     ctx.font = 'bold 15px system-ui, sans-serif';
-    ctx.fillText(shown(this.title), 8, 19);
-    ctx.font = '12px system-ui, sans-serif';
+    ctx.fillText(shown(this.title_), 8, 19);
+    ctx.font = FONT;
     ctx.translate(8, out.height / ratio - 18);
     for (const item of legend) {
       paintSwatch(ctx, item);

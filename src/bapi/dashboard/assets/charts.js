@@ -1,7 +1,7 @@
 // The ten charts: each turns what is known into a description that Chart draws.
-import {el, fill, sentence, num, cost, costShort, plural, percent, clock, ago, duration, better, configText, value} from './base.js';
+import {el, fill, on, sentence, num, cost, costShort, plural, percent, clock, ago, duration, better, configText, value} from './base.js';
 import {know, now, insight, pins, selected, setParam, param, FILE} from './data.js';
-import {Chart, colour, STATE_COLOUR, STATE_SHAPE} from './chart.js';
+import {Chart, bulk, STATE_COLOUR, STATE_SHAPE} from './chart.js';
 
 // The kinds of spending in the order of the server; one that is not listed here keeps its name.
 const kinds = () => Object.keys(know.study.spending);
@@ -10,11 +10,14 @@ const KIND_WORDS = {epoch: 'epochs', repeat: 'repeated', snapshot: 'snapshots'};
 // As `bapi status` tells training from overhead.
 export const training = (spent) => spent.epoch + spent.ahead;
 export const kindColour = (kind) => KIND_COLOUR[kind] || 'grey';
+// Each kind has its colour, and all but training are hatched.
+const kindHatch = (kind) => Math.max(0, Object.keys(KIND_COLOUR).indexOf(kind));
+export const kindLook = (kind) => 'k-' + kind + (kindHatch(kind) ? ' h' + kindHatch(kind) % 4 : '');
 export const kindWords = (kind) => KIND_WORDS[kind] || kind;
 
 const READING = {empty: 'Reading the study.', loading: true};
 export const unit = () => know.study.spec.unit;
-const metric = () => know.study.spec.metric;
+export const metric = () => know.study.spec.metric;
 const goal = () => know.study.spec.goal;
 const sum = (list) => list.reduce((a, b) => a + b, 0);
 
@@ -40,11 +43,11 @@ export function burndown() {
     const marks = [{type: 'area', xs, low: left.map(() => 0), high: left, colour: 'blue', alpha: 0.12, step: true}];
     let base = left;
     const legend = [];
-    KINDS.forEach((k, i) => {
+    KINDS.forEach((k) => {
       if (!points.at(-1).spent[k]) return;
-      legend.push({text: kindWords(k), colour: kindColour(k), hatch: k === 'epoch' ? 0 : i, alpha: k === 'epoch' ? 0.45 : 0.9});
-      const top = base.map((b, j) => b + points[j].spent[k]);
-      marks.push({type: 'area', xs, low: base, high: top, colour: kindColour(k), alpha: k === 'epoch' ? 0.45 : 0.9, hatch: k === 'epoch' ? 0 : i, step: true});
+      const look = {colour: kindColour(k), alpha: k === 'epoch' ? 0.45 : 0.9, hatch: kindHatch(k)}, top = base.map((b, j) => b + points[j].spent[k]);
+      legend.push({text: kindWords(k), ...look});
+      marks.push({type: 'area', xs, low: base, high: top, ...look, step: true});
       base = top;
     });
     marks.push({type: 'line', xs, ys: left, colour: 'ink', width: 2, step: true}, {type: 'line', xs, ys: total, colour: 'quiet', dash: [2, 2], step: true});
@@ -72,8 +75,12 @@ export function burndown() {
 // get worse meanwhile.
 function outlookRows(w) {
   const spent = know.study.budget.spent, best = know.study.best ? know.study.best.value : null;
-  const reached = (v) => (best === null || better(v, best, goal()) ? v : best);
-  const later = w.rows.filter((r) => r.budget > spent).map((r) => ({...r, best: reached(r.best), low: reached(r.low), high: reached(r.high)}));
+  const bound = (r, f) => ({...r, best: f(r.best, 'best'), low: f(r.low, 'low'), high: f(r.high, 'high')}), better_of = (a, b) => (better(a, b, goal()) ? a : b);
+  const reached = (r) => bound(r, (v) => (best === null ? v : better_of(v, best)));
+  // For the present total there is a plan of its own.
+  const e = w.expected && w.total > spent ? reached({...w.expected, budget: w.total}) : null;
+  const rows = w.rows.filter((r) => r.budget > spent && r.budget !== w.total).map(reached).map((r) => (e ? bound(r, (v, k) => (r.budget > w.total ? better_of(v, e[k]) : better(v, e[k], goal()) ? e[k] : v)) : r));
+  const later = e ? [...rows.filter((r) => r.budget < w.total), {...e, runs: rows.findLast((r) => r.budget < w.total)?.runs ?? 0}, ...rows.filter((r) => r.budget > w.total)] : rows;
   return best === null ? later : [{budget: spent, best, low: best, high: best, runs: 0}, ...later];
 }
 
@@ -102,11 +109,11 @@ export function outlook() {
     slider.value = String(Math.round(1000 * (b - w.spent) / (w.to - w.spent)));
     slider.setAttribute('aria-valuetext', cost(b, unit()) + ', expected ' + num(at.best));
     const gain = best === null ? 0 : Math.max(0, goal() === 'minimize' ? best - at.best : at.best - best), more = b - know.study.budget.spent;
-    fill(said, 'at ' + cost(b, unit()) + ': ' + num(at.best) + ' expected (80 %: ' + num(at.low) + ' to ' + num(at.high) + '), a gain of ' + num(Number(gain.toPrecision(2))) + (more > 0 ? ' for ' + cost(more, unit()) + ' more spending' : ''));
+    fill(said, 'at ' + cost(b, unit()) + ': ' + num(at.best) + ' expected (80 %: ' + num(at.low) + ' to ' + num(at.high) + '), a gain of ' + num(Number(gain.toPrecision(2))) + (more > 0 ? ' for another ' + cost(more, unit()) : ''));
     const bigger = b > w.total * 1.0001 && know.study.command;
     fill(command, bigger ? ['to continue up to there: ', el('code', {}, know.study.command + ' --budget ' + budgetText(b))] : '');
   };
-  slider.addEventListener('input', () => {
+  on(slider, 'input', () => {
     const w = insight('what-if');
     setParam('budget', String(Number((w.spent + (w.to - w.spent) * Number(slider.value) / 1000).toPrecision(4))));
     read();
@@ -135,16 +142,16 @@ export function outlook() {
       const b = chosen(), at = expectedAt(ahead, b);
       marks.push({type: 'rule', x: w.total, label: 'total', dash: [2, 2], foot: goal() === 'maximize'}, {type: 'dots', xs: [b], ys: [at.best], colour: 'ink', size: 5, shape: 'square'});
       const e = w.expected;
-      words += e ? ' At the end of the budget ' + num(e.best) + ' is expected (80 %: ' + num(e.low) + ' to ' + num(e.high) + '); with ' + cost(w.to, unit()) + ', ' + w.ending.split(';')[0] + '.' : ' The budget is spent.';
+      words += (e ? b === w.total ? '' : ' At the end of the budget ' + num(e.best) + ' is expected (80 %: ' + num(e.low) + ' to ' + num(e.high) + ').' : ' The budget is spent.') + ' With ' + cost(w.to, unit()) + ': ' + w.ending.split(';')[0] + '.';
     }
     return {
-      x: {label: 'total budget (' + unit() + ')', unit: unit(), low: 0}, y: {label: metric()}, marks, sample, counted: inc.dots.length < inc.reports ? [] : [inc.dots.map((d) => d[1])], pick,
+      x: {label: 'total budget (' + unit() + ')', unit: unit(), low: 0}, y: {label: metric()}, marks, sample, under: w && [slider, w.spent, w.to], counted: inc.dots.length < inc.reports ? [] : [inc.dots.map((d) => d[1])], pick,
       points: [...steps.map((p) => ({x: p.spent, y: p.value, key: p.trial, label: num(p.value) + ' after ' + cost(p.spent, unit()) + ': trial ' + p.trial + ', epoch ' + p.epoch})),
                ...ahead.map((r) => ({x: r.budget, y: r.best, label: num(r.best) + ' expected at ' + cost(r.budget, unit()) + ' (' + num(r.low) + ' to ' + num(r.high) + '), after ' + plural(r.runs, 'further trial')}))],
       caption: words,
       table: {head: ['budget', 'best', 'low', 'high'], rows: [...steps.map((p) => [p.spent, p.value, null, null]), ...ahead.map((r) => [r.budget, r.best, r.low, r.high])]},
     };
-  }, {below: el('div', {class: 'slider'}, el('label', {}, 'What if the budget were ', slider), said, command)});
+  }, {below: el('div', {class: 'slider'}, el('label', {}, el('span', {}, 'What if the budget were'), slider), said, command)});
   return chart;
 }
 
@@ -215,8 +222,9 @@ export function curves(options) {
     const xs = overCost ? xsOf : null, shownPins = pins();
     let furthest = 1;
     rank.forEach((i) => { furthest = Math.max(furthest, overCost ? xsOf(i).at(-1) : all[i].values.length); });
-    const marks = [{type: 'curves', curves: all, order: rank, colourOf, xs, alpha: count > 12 ? Math.max(0.12, Math.min(0.6, 12 / Math.sqrt(count) / 4)) : 0.8, xReach: [overCost ? 0 : 1, overCost ? furthest : Math.max(furthest, 2)]}];
-    const line = (i, width, name) => all[i] && marks.push({type: 'line', xs: overCost ? xsOf(i) : Array.from(all[i].values, (v, j) => j + 1), ys: Array.from(all[i].values), colour: name, width, off: true});
+    const growing = rank.filter((i) => stateOf(i) === 'running'), lines = {type: 'curves', curves: all, colourOf, xs, alpha: count > 12 ? Math.max(0.12, Math.min(0.6, 12 / Math.sqrt(count) / 4)) : 0.8, xReach: [overCost ? 0 : 1, overCost ? furthest : Math.max(furthest, 2)]};
+    const marks = [{...lines, order: growing.length ? rank.filter((i) => stateOf(i) !== 'running') : rank}], live = [{...lines, order: growing}];
+    const line = (i, width, name) => all[i] && live.push({type: 'line', xs: overCost ? xsOf(i) : Array.from(all[i].values, (v, j) => j + 1), ys: Array.from(all[i].values), colour: name, width, off: true});
     const forecasts = overCost ? [] : (insight('forecast') || []).filter((f) => f.course && f.course.length > 1).sort((a, b) => b.chance_of_best - a.chance_of_best);
     const told = forecasts.filter((f) => shownPins.includes(f.trial)).concat(forecasts.filter((f) => !shownPins.includes(f.trial)).slice(0, options && options.few ? 2 : 4));
     // Bands on top of each other tell nothing: those that were asked for have one, else the most promising.
@@ -234,7 +242,7 @@ export function curves(options) {
     const label = (i, j) => 'trial ' + i + ', epoch ' + (j + 1) + ': ' + num(all[i].values[j]) + ', ' + stateOf(i) + (know.trials[i] ? '; ' + configText(know.trials[i].config) : '');
     const ends = rank.map((i) => ({x: overCost ? xsOf(i).at(-1) : all[i].values.length, y: all[i].values.at(-1), key: i, label: () => label(i, all[i].values.length - 1)}));
     return {
-      x: {label: overCost ? 'cost of the trial (' + unit() + ')' : 'epoch', unit: overCost ? unit() : ''}, y: {label: metric()}, marks, sample, counted: all.map((c) => c.values), points: ends, pick, names: told.length ? told.map((f) => ({y: f.course.at(-1).expected, text: 'trial ' + f.trial, colour: 'purple'})) : null,
+      x: {label: overCost ? 'cost of the trial (' + unit() + ')' : 'epoch', unit: overCost ? unit() : '', tight: true}, y: {label: metric()}, marks, sample, counted: all.map((c) => c.values), points: ends, pick, names: told.length ? told.map((f) => ({y: f.course.at(-1).expected, text: 'trial ' + f.trial, colour: 'purple'})) : null,
       // The nearest curve at the pointer's epoch: one look at each.
       at: overCost ? null : (x, y, px, py) => {
         const j = Math.round(x.back(px)) - 1;
@@ -247,7 +255,7 @@ export function curves(options) {
       },
       caption: plural(reported, 'curve') + '; the thick one is trial ' + best + ', the best with ' + num(s.best.value) + ' at epoch ' + s.best.epoch + '.' +
           (told.length ? ' Dashed: expected course of ' + plural(told.length, 'open trial') + ', × where it should be flat; shaded: the 80 % interval of ' + banded.map((f) => 'trial ' + f.trial).join(', ') + (shownPins.length ? '.' : ', the most promising. Pin a trial to see its own.') : ''),
-      legend,
+      legend, live, key: JSON.stringify([growing.reduce((n, i) => n - all[i].values.length, ranks.points), growing, by, overCost, best, told.length, know.insight.forecast?.computed_at]),
       table: {head: ['trial', 'epoch', metric(), 'cost'], get rows() { return rank.flatMap((i) => Array.from(all[i].values, (v, j) => [i, j + 1, v, all[i].costs[j]])); }},
     };
   }, {logAxis: 'y', ...options});
@@ -265,8 +273,8 @@ export function planCosts() {
     const bars = runs.map((r, i) => { const b = {x0: at, x1: at + r.cost, y0: i - 0.32, y1: i + 0.32, colour: r.next ? 'green' : 'blue', alpha: 0.85}; at += r.cost; return b; });
     return {
       x: {label: 'cost from now (' + unit() + ')', unit: unit(), low: 0, high: Math.max(p.answer.budget, at)}, left: 74,
-      y: {scale: 'category', names: runs.map(runName), low: runs.length - 0.5, high: -0.5, tight: true},
-      marks: [{type: 'bars', bars}, ...bars.map((b, i) => ({type: 'text', x: b.x1, before: b.x0, y: i, text: costShort(runs[i].cost, unit()) + ', to epoch ' + runs[i].until}))],
+      y: {scale: 'category', names: runs.map(runName), low: runs.length - 0.5, high: -0.5, tight: true, gridless: true}, rows: runs.length,
+      marks: [{type: 'bars', bars}, ...bars.map((b, i) => ({type: 'text', x: b.x1, y: i, text: costShort(runs[i].cost, unit()) + ', to epoch ' + runs[i].until}))],
       points: bars.map((b, i) => ({x: (b.x0 + b.x1) / 2, y: i, key: runs[i].trial ?? undefined, label: runName(runs[i]) + ' from epoch ' + runs[i].from + ' to ' + runs[i].until + ' for ' + cost(runs[i].cost, unit()) + '; ' + configText(runs[i].config)})), pick,
       caption: 'Of ' + cost(p.answer.budget, unit()) + ' left, the plan uses ' + cost(at, unit()) + ' for ' + plural(runs.length, 'trial') + ', laid end to end. * has the highest improvement per cost.',
       table: {head: ['next', 'trial', 'from', 'until', 'cost', 'predicted', 'low', 'high', 'improvement', 'config'], rows: runs.map((r) => [r.next ? '*' : '', r.trial ?? 'new', r.from, r.until, r.cost, r.predicted.mean, r.predicted.low, r.predicted.high, r.improvement, configText(r.config)])},
@@ -280,7 +288,7 @@ export function planValues() {
     if (!runs || !runs.length) return {empty: runs ? 'Nothing is planned.' : 'Waiting for the plan.'};
     const best = know.study.best.value, next = runs.find((r) => r.next) || runs[0];
     return {
-      x: {label: metric() + ' at the end of the run'}, left: 74, right: 74, y: {scale: 'category', names: runs.map(runName), beside: runs.map((r) => '+' + num(Number(r.improvement.toPrecision(2)))), low: runs.length - 0.5, high: -0.5, tight: true},
+      x: {label: metric() + ' at the end of the run'}, left: 74, right: 74, y: {scale: 'category', names: runs.map(runName), beside: runs.map((r) => '+' + num(Number(r.improvement.toPrecision(2)))), low: runs.length - 0.5, high: -0.5, tight: true}, rows: runs.length,
       marks: [{type: 'whiskers', across: true, xs: runs.map((r) => r.predicted.mean), ys: runs.map((r, i) => i), low: runs.map((r) => r.predicted.low), high: runs.map((r) => r.predicted.high), colour: 'blue', width: 3, alpha: 0.5},
               {type: 'dots', xs: runs.map((r) => r.predicted.mean), ys: runs.map((r, i) => i), colour: 'blue', size: 4.5}, {type: 'rule', x: best, label: 'best', fit: true, colour: 'ink', side: 'left'}],
       points: runs.map((r, i) => ({x: r.predicted.mean, y: i, key: r.trial ?? undefined, label: runName(r) + ': ' + num(r.predicted.mean) + ' expected at epoch ' + r.until + ' (80 %: ' + num(r.predicted.low) + ' to ' + num(r.predicted.high) + '), improvement ' + num(r.improvement)})), pick,
@@ -310,7 +318,7 @@ export function calibrationChart() {
     const v = rows.find((r) => r.predicted === 'value');
     return {
       x: {label: 'share that should lie within', low: 0.4, high: 1, format: percent}, y: {label: 'share that does', low: 0, high: 1, format: percent}, marks, points,
-      caption: (v ? Math.round(v.within_80 * v.count) + ' of ' + v.count + ' values lay within their 80 % interval. ' : '') + 'Lines are 95 % binomial intervals; on the dashed line, the forecasts are right.',
+      caption: (v ? held80(v.within_80, v.count) + ' of values. ' : '') + 'Lines are 95 % binomial intervals; on the dashed line, the forecasts are right.',
       legend: rows.map((r) => (r.predicted === 'value' ? {text: 'values', colour: 'blue', shape: 'dot'} : {text: 'costs', colour: 'orange', shape: 'square'})),
       table: {head: ['predicted', 'count', 'within 50 %', 'within 80 %', 'within 95 %'], rows: record.table.map((r) => [r.predicted, r.count, r.within_50, r.within_80, r.within_95])},
     };
@@ -322,12 +330,12 @@ export function errorsChart() {
     if (!know.answers.calibration) return READING;
     const list = know.answers.calibration.forecasts.filter((f) => f.error !== null);
     if (!list.length) return {empty: 'No forecast has come to its epoch yet.'};
-    const n = list.length, inside = list.filter((f) => Math.abs(f.error) <= 1.2816).length;
+    const n = list.length;
     return {
       x: {label: 'forecast'}, y: {label: 'error (predicted deviations)', low: -3.2, high: 3.2}, sample: list.map((f) => f.error),
-      marks: [{type: 'area', xs: [1, Math.max(n, 2)], low: [-1.2816, -1.2816], high: [1.2816, 1.2816], colour: 'blue', alpha: 0.12}, {type: 'rule', y: 0}, {type: 'dots', xs: list.map((f, i) => i + 1), ys: list.map((f) => f.error), colour: 'blue', size: 3, off: true}, {type: 'line', xs: [1, n], ys: [0, 0], colour: 'line'}],
+      marks: [{type: 'area', xs: [1, Math.max(n, 2)], low: [-1.2816, -1.2816], high: [1.2816, 1.2816], colour: 'blue', alpha: 0.12}, {type: 'rule', y: 0}, {type: 'dots', xs: list.map((f, i) => i + 1), ys: list.map((f) => f.error), colour: 'blue', size: 3, off: 'y'}],
       points: list.map((f, i) => ({x: i + 1, y: f.error, key: f.trial, label: '#' + f.seq + ', trial ' + f.trial + ': ' + num(f.error) + ' deviations ' + (f.error > 0 ? 'above' : 'below') + ' its forecast'})), pick,
-      caption: inside + ' of ' + n + ' errors lie in the shaded 80 % band (±1.28); a run on one side is a model that is wrong in the same way.',
+      caption: plural(n, 'error') + '; the shaded band (±1.28) should hold 80 % of them. A run on one side is a model that is wrong in the same way.',
       table: {head: ['seq', 'trial', 'error', 'cost error'], rows: list.map((f) => [f.seq, f.trial, f.error, f.cost_error])},
     };
   });
@@ -352,6 +360,7 @@ export function costValue() {
   }, {logAxis: 'x'});
 }
 
+export const held80 = (share, count) => 'The 80 % interval held ' + percent(share) + ' of ' + plural(count, 'forecast');
 export const chanceOver = (gains, gain) => (gains.length ? gains.filter((g) => g > gain).length / gains.length : 0);
 
 export function certificate() {
@@ -367,7 +376,7 @@ export function certificate() {
     fill(said, 'a gain over ' + num(Number(gain.toPrecision(3))) + ': ' + percent(chanceOver(c.gains, gain)) + ' likely, by the model');
     chart.node.classList.toggle('doubted', !c.trusted);
   };
-  slider.addEventListener('input', () => { setParam('gain', String(Number((most() * slider.value / 100).toPrecision(3)))); read(); chart.update(); });
+  on(slider, 'input', () => { setParam('gain', String(Number((most() * slider.value / 100).toPrecision(3)))); read(); chart.update(); });
   const chart = new Chart('certificate', 'Certificate: is more to be gained?', () => {
     const c = known();
     slider.closest('.slider').hidden = !c || !c.gains.length;
@@ -376,13 +385,13 @@ export function certificate() {
     read();
     const n = c.gains.length, some = c.gains.filter((g) => g > 0), xs = [0, ...some], ys = [chanceOver(c.gains, 0), ...some.map((g, i) => (some.length - i - 1) / n)], gain = Math.min(most(), Number(param('gain') ?? most() / 4));
     return {
-      x: {label: 'gain in ' + metric(), low: 0, high: most() * 1.02}, y: {label: 'probability', low: 0, high: 1, format: percent},
+      under: [slider, 0, most()], x: {label: 'gain in ' + metric(), low: 0, high: most() * 1.02}, y: {label: 'probability', low: 0, high: 1, format: percent},
       marks: [{type: 'area', xs, low: ys.map(() => 0), high: ys, colour: c.trusted ? 'green' : 'grey', alpha: 0.18, step: true}, {type: 'line', xs, ys, colour: c.trusted ? 'green' : 'grey', width: 2, step: true}, {type: 'rule', x: gain, colour: 'ink'}],
       points: some.map((g, i) => ({x: g, y: ys[i + 1], label: 'more than ' + num(g) + ': ' + percent(ys[i + 1])})),
-      caption: 'A statement of the model: the probability that the remaining ' + cost(c.remaining, unit()) + ' improve ' + num(c.best) + ' by more than a gain. ' + (c.trusted ? percent(c.within_80) + ' of ' + c.forecasts + ' forecasts kept their 80 % interval so far.' : 'Not to be relied on: ' + c.reason + '.'),
+      caption: 'A statement of the model: the probability that the remaining ' + cost(c.remaining, unit()) + ' improve ' + num(c.best) + ' by more than a gain. ' + (c.trusted ? held80(c.within_80, c.forecasts) + ' so far.' : 'Not to be relied on: ' + c.reason + '.'),
       table: {head: ['gain', 'probability of more'], rows: some.map((g, i) => [g, ys[i + 1]])},
     };
-  }, {below: el('div', {class: 'slider'}, el('label', {}, 'Gain asked for ', slider), said)});
+  }, {below: el('div', {class: 'slider'}, el('label', {}, el('span', {}, 'Gain asked for'), slider), said)});
   return chart;
 }
 
@@ -405,7 +414,7 @@ export function timeline() {
     }
     const begin = record.bars[0].begin, all = (until - begin) * lanes;
     return {
-      x: {label: 'time', scale: 'time', tight: true}, y: {scale: 'category', names: Array.from({length: lanes}, (_, i) => 'worker ' + (i + 1)), low: lanes - 0.5, high: -0.5, tight: true}, left: 74,
+      x: {label: 'time', scale: 'time', tight: true}, y: {scale: 'category', names: Array.from({length: lanes}, (_, i) => 'worker ' + (i + 1)), low: lanes - 0.5, high: -0.5, tight: true, gridless: true}, left: 74, rows: lanes,
       marks: [{type: 'bars', bars: [...bars, ...over]}], points, pick,
       caption: plural(lanes, 'worker') + ', ' + plural(record.bars.length, 'segment') + ': busy ' + percent(all > 0 ? Math.min(1, busy / all) : 0) + ' of the time. Gaps are idle.',
       legend: [...[['running', 'blue'], ['done', 'green'], ['stopped', 'grey'], ['failed', 'vermilion']].filter(([, name]) => seen.has(name)).map(([text, colour]) => ({text, colour, alpha: 0.75})), {text: 'start-up', colour: 'orange', hatch: 1}, {text: 'grace', colour: 'sky', hatch: 3}],
@@ -453,13 +462,14 @@ export function parallel(params) {
   const chart = new Chart('parallel', 'Parallel coordinates', () => {
     const list = finals();
     if (!list.length) return {empty: 'No report yet.'};
-    const values = list.map((t) => t.value), low = Math.min(...values), high = Math.max(...values), n = axes.length;
-    const rows = list.map((t) => Float32Array.from(axes, (p) => (p.kind === 'value' ? (high > low ? (t.value - low) / (high - low) : 0.5) : unitOf(p, t.config[p.name]))));
+    // The far worse ones stand at the end of the axis of values: they would squeeze the others.
+    const values = list.map((t) => t.value), ends = [Math.min(...values), Math.max(...values)], least = goal() === 'minimize', low = least ? ends[0] : bulk(values).low, high = least ? bulk(values).high : ends[1], n = axes.length;
+    const rows = list.map((t) => Float32Array.from(axes, (p) => (p.kind === 'value' ? (high > low ? Math.max(0, Math.min(1, (t.value - low) / (high - low))) : 0.5) : unitOf(p, t.config[p.name]))));
     const within = rows.map((r) => axes.every((p, i) => { const b = brush(i); return !b || (r[i] >= b[0] && r[i] <= b[1]); }));
     const kept = list.filter((t, i) => within[i]);
-    const goodness = (i) => (goal() === 'minimize' ? 1 - rows[i][n - 1] : rows[i][n - 1]);
+    const rank = new Map(values.map((v, i) => i).sort((a, b) => (least ? values[b] - values[a] : values[a] - values[b])).map((i, k) => [i, k / values.length])), goodness = (i) => rank.get(i);
     const marks = [{type: 'curves', curves: rows.map((values) => ({values})), order: rows.map((r, i) => i).sort((a, b) => within[a] - within[b] || goodness(a) - goodness(b)), colourOf: (i) => (within[i] ? ramp(goodness(i)) : 'line'), alpha: list.length > 100 ? 0.4 : 0.8, xReach: [1, n]}];
-    const end = (p, top) => (p.kind === 'value' ? num(top ? high : low) : p.kind === 'choice' ? value(top ? p.options.at(-1) : p.options[0]) : p.kind === 'constant' ? value(p.value) : num(top ? p.high : p.low));
+    const end = (p, top) => (p.kind === 'value' ? (top && high < ends[1] ? '\u2265 ' : !top && low > ends[0] ? '\u2264 ' : '') + num(top ? high : low) : p.kind === 'choice' ? value(top ? p.options.at(-1) : p.options[0]) : p.kind === 'constant' ? value(p.value) : num(top ? p.high : p.low));
     axes.forEach((p, i) => {
       marks.push({type: 'line', xs: [i + 1, i + 1], ys: [0, 1], colour: 'quiet', width: 1, off: true}, {type: 'text', x: i + 1, y: 1.05, text: end(p, true), align: 'center'}, {type: 'text', x: i + 1, y: -0.05, text: end(p, false), align: 'center'});
       const b = brush(i);
@@ -467,7 +477,7 @@ export function parallel(params) {
     });
     const brushed = axes.some((p, i) => brush(i));
     return {
-      x: {scale: 'category', names: ['', ...axes.map((p) => (p.kind === 'value' ? metric() : p.name))], low: 0.9, high: n + 0.1}, y: {low: -0.1, high: 1.1, bare: true}, left: 34, right: 34, rim: 30, marks, pick,
+      x: {scale: 'category', names: ['', ...axes.map((p) => (p.kind === 'value' ? metric() : p.name))], stagger: true, low: 0.9, high: n + 0.1}, y: {low: -0.1, high: 1.1, bare: true}, left: 34, right: 34, rim: 30, marks, pick,
       points: rows.map((r, i) => ({x: n, y: r[n - 1], key: list[i].trial, label: () => 'trial ' + list[i].trial + ': ' + num(list[i].value) + '; ' + configText(list[i].config)})),
       caption: brushed ? kept.length + ' of ' + list.length + ' trials are within the marked ranges' + (kept.length ? '; the best has ' + num(kept.reduce((a, b) => (better(b.value, a, goal()) ? b.value : a), kept[0].value)) + '.' : '.') : 'One line per trial. Drag along an axis to keep a range; double click keeps all.',
       legend: [{text: 'worst to best', ramp: rampColours()}],

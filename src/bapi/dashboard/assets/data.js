@@ -154,11 +154,12 @@ export async function loadParts(id, parts) {
 
 let source = null, poll = null, listeners = null;
 
-export function follow(cursors, heard) {
+// `planned` is the study of which the page shows what the planner thinks.
+export function follow(cursors, planned, heard) {
   listeners = heard;
   unfollow();
   if (FILE) return;
-  source = new EventSource('api/v1/stream?list=' + (know.listVersion ?? '') + '&' + cursors.map(([id, seq]) => 'at=' + encodeURIComponent(id + ':' + seq)).join('&'));
+  source = new EventSource('api/v1/stream?list=' + (know.listVersion ?? '') + '&' + cursors.map(([id, seq]) => 'at=' + encodeURIComponent(id + ':' + seq)).join('&') + (planned === null ? '' : '&planner=' + encodeURIComponent(planned)));
   source.onopen = () => setLive('live');
   source.onerror = () => {
     const refused = source && source.readyState === 2;

@@ -1,7 +1,7 @@
 // The pages. Each is {title, parts, node, update}: `parts` is what it needs, `update` shows what is known by now.
-import {el, fill, tool, choice, section, sentence, num, cost, costShort, plural, percent, clock, ago, duration, state, spark, table, value, configText, copyButton, ansi, bytes, better, shown, cut, csv, save} from './base.js';
+import {el, fill, tool, choice, section, scrolls, wait, note, on, sentence, num, cost, costShort, plural, percent, clock, ago, duration, state, spark, table, value, configText, copyButton, ansi, bytes, better, shown, cut, csv, save} from './base.js';
 import {know, now, of, link, insight, get, ask, param, setParam, pins, selected, place, complaint, FILE} from './data.js';
-import {unit, burndown, outlook, curves, planCosts, planValues, calibrationChart, errorsChart, costValue, certificate, timeline, parameter, parallel, finalsLegend, compareChart, chanceOver, accruing, kindWords, training, budgetText} from './charts.js';
+import {unit, metric, burndown, outlook, curves, planCosts, planValues, calibrationChart, errorsChart, costValue, certificate, timeline, parameter, parallel, finalsLegend, compareChart, chanceOver, held80, accruing, kindWords, kindLook, training, budgetText} from './charts.js';
 import {Chart, STATE_COLOUR, fillLegend} from './chart.js';
 
 export const trialLink = (n, text) => el('a', {href: link(know.id, 't/' + n)}, text || 'trial ' + n);
@@ -9,8 +9,8 @@ export const trialLink = (n, text) => el('a', {href: link(know.id, 't/' + n)}, t
 // Fills a node only if what it is made of has changed, so that focus and selection stay where they are.
 function slot(node, key, build) {
   const text = JSON.stringify(key);
-  if (node.slotKey === text) return node;
-  node.slotKey = text;
+  if (node.slotKey_ === text) return node;
+  node.slotKey_ = text;
   return fill(node, build());
 }
 
@@ -34,7 +34,7 @@ export function stateLine() {
     if (!many) return fill(ruin);
     try {
       const base = of(know.id, 'trials'), last = (await get(base + '?state=failed&sort=-trial&limit=1')).trials[0], log = await get(base + '/' + last.trial + '/log?bytes=4096');
-      fill(ruin, section(el('h2', {}, 'End of the log of trial ' + last.trial), el('pre', {class: 'log', tabindex: '0', role: 'region', 'aria-label': 'End of the log of the last failed trial'}, ansi(log.text))));
+      fill(ruin, section(el('h2', {}, 'End of the log of trial ' + last.trial), el('pre', {class: 'log', ...scrolls('End of the log of the last failed trial')}, ansi(log.text))));
     } catch (error) { fill(ruin, complaint(error)); }
   };
   const update = () => {
@@ -44,7 +44,7 @@ export function stateLine() {
     const counts = Object.entries(t).filter(([, n]) => n).map(([name, n]) => name === 'failed' ? el('strong', {class: 'bad'}, n + ' failed') : n + ' ' + name).flatMap((c, i) => (i ? [', ', c] : [c]));
     showFailure(s);
     slot(line, [s.state, s.policy, s.workers, t, s.changed, s.damage, s.finish_reason, Math.floor(now() / (now() - s.changed < 60 ? 1 : 15)), s.failures_in_a_row, s.error], () => [
-      state(s.state), ' \u00b7 ', s.policy, ' \u00b7 ', s.state === 'running' ? s.workers.busy + ' of ' + plural(s.workers.of, 'worker') + ' busy \u00b7 ' : '', plural(total, 'trial'), total ? ': ' : '', counts,
+      state(s.state), ' \u00b7 ', s.policy, ' \u00b7 ', s.state === 'running' ? el('span', {title: s.controller && 'run by process ' + s.controller.pid + ' on ' + s.controller.host + ' since ' + new Date(s.controller.since * 1000).toLocaleString()}, s.workers.busy + ' of ' + plural(s.workers.of, 'worker') + ' busy \u00b7 ') : '', plural(total, 'trial'), total ? ': ' : '', counts,
       s.changed ? ' \u00b7 last event ' + (FILE ? 'at ' + new Date(s.changed * 1000).toLocaleString() : ago(Math.max(0, now() - s.changed))) : '',
       s.damage ? el('p', {class: 'bad'}, 'The log is damaged: ' + s.damage + '. Shown is the study before that.') : null,
       s.state === 'interrupted' ? el('p', {class: 'warn'}, 'Interrupted, nothing is lost. ', s.command ? ['Continue: ', el('code', {}, s.command), ' ', copyButton(s.command, 'Copy the command')] : 'Run its program again to continue.') : null,
@@ -61,20 +61,20 @@ function bestCard() {
   return {node: card('Best', body, 'h-best'), update: () => {
     const b = know.study.best;
     slot(body, [b], () => b ? [
-      el('p', {class: 'big'}, know.study.spec.metric + ' ', el('strong', {id: 'best-value', title: String(b.value)}, num(b.value)), ' ', b.standard_error == null ? '' : '\u00b1 ' + num(b.standard_error) + ' ', el('small', {}, b.trainings > 1 ? 'mean of ' + b.trainings + ' trainings, the best of them: ' : '', trialLink(b.trial), ', epoch ' + b.epoch)),
+      el('p', {class: 'big'}, metric() + ' ', el('strong', {id: 'best-value', title: String(b.value)}, num(b.value)), ' ', b.standard_error == null ? '' : '\u00b1 ' + num(b.standard_error) + ' ', el('small', {}, b.trainings > 1 ? 'mean of ' + b.trainings + ' trainings, the best of them: ' : '', trialLink(b.trial), ', epoch ' + b.epoch)),
       el('p', {class: 'config'}, Object.entries(b.config).map(([k, v]) => [el('span', {title: String(v)}, k + '=', el('strong', {}, value(v))), ' '])),
       b.checkpoint ? el('p', {class: 'path'}, el('code', {}, b.checkpoint), ' ', copyButton(b.checkpoint, 'Copy the path of the model')) : el('p', {class: 'path'}, 'no model was saved'),
-      b.checkpoint_note ? el('p', {class: 'note'}, b.checkpoint_note) : null] : el('p', {class: 'wait'}, 'No report yet.'));
+      b.checkpoint_note ? note(b.checkpoint_note) : null] : wait('No report yet.'));
   }};
 }
 
 function budgetBar(spending, total, committed) {
   const sum = Object.values(spending).reduce((a, b) => a + b, 0), full = Math.max(total, sum) || 1;
-  let at = 0;
-  const bars = Object.entries(spending).filter(([, v]) => v > 0).map(([k, v]) => { const r = el('rect', {x: 1000 * at / full, y: 0, width: Math.max(1, 1000 * v / full), height: 20, class: 'k-' + k}); at += v; return r; });
-  if (committed > 0) bars.push(el('rect', {x: 1000 * at / full, y: 0, width: 1000 * Math.min(committed, full - at) / full, height: 20, class: 'k-committed'}));
-  return el('svg', {class: 'budgetbar', viewBox: '0 0 1000 20', preserveAspectRatio: 'none', role: 'img', 'aria-label': percent(sum / full) + ' of the budget is spent'}, el('rect', {x: 0, y: 0, width: 1000, height: 20, class: 'k-left'}), bars);
+  const part = (look, v) => { const bar = el('span', {class: look}); bar.style.width = 100 * v / full + '%'; return bar; };
+  return el('div', {class: 'budgetbar', role: 'img', 'aria-label': percent(sum / full) + ' of the budget is spent'},
+            Object.entries(spending).map(([k, v]) => v > 0 && part(kindLook(k), v)), committed > 0 && part('k-committed h1', Math.min(committed, full - sum)));
 }
+const kindKey = (k) => el('span', {class: 'key ' + kindLook(k), 'aria-hidden': 'true'});
 
 function budgetCard() {
   const body = el('div', {});
@@ -83,8 +83,8 @@ function budgetCard() {
     slot(body, [b, s.committed, s.spending, s.ends_at && Math.round(s.ends_at), s.deadline, s.state, Math.round(extra / Math.max(b.total, 1) * 200)], () => [
       budgetBar(s.spending, b.total, s.state === 'running' ? s.committed : 0),
       el('p', {class: 'big'}, el('strong', {id: 'spent-value', title: String(b.spent)}, costShort(b.spent, u)), ' of ', el('span', {id: 'total-value', title: String(b.total)}, cost(b.total, u)), el('small', {}, s.committed > 0 && s.state === 'running' ? ' \u00b7 ' + cost(s.committed, u) + ' committed' : '', extra > 0.5 ? ' \u00b7 about ' + cost(extra, u) + ' more not reported yet' : '')),
-      el('p', {class: 'kinds'}, b.spent > 0 ? Object.entries(s.spending).filter(([k, v]) => v > 0 || k === 'failed').map(([k, v]) => [el('span', {}, el('span', {class: 'key k-' + k, 'aria-hidden': 'true'}), ' ' + kindWords(k) + ' ' + (100 * v / b.spent).toFixed(1) + ' %'), ' ']) : 'nothing spent yet'),
-      el('p', {}, s.state === 'finished' || s.state === 'interrupted' ? cost(b.remaining, u) + ' left' : s.ends_at ? ['ends about ', el('strong', {}, clock(s.ends_at))] : 'its end is not known yet', s.deadline ? ' \u00b7 deadline ' + clock(s.deadline) : '')]);
+      el('p', {class: 'kinds'}, b.spent > 0 ? Object.entries(s.spending).filter(([k, v]) => v > 0 || k === 'failed').map(([k, v]) => [el('span', {}, kindKey(k), ' ' + kindWords(k) + ' ' + (100 * v / b.spent).toFixed(1) + ' %'), ' ']) : 'nothing spent yet'),
+      el('p', {}, s.state === 'finished' || s.state === 'interrupted' ? cost(b.remaining, u) + ' left' + (s.committed > 0 ? ', ' + cost(s.committed, u) + ' of it to trials that were interrupted' : '') : s.ends_at ? ['ends about ', el('strong', {}, clock(s.ends_at))] : 'its end is not known yet', s.deadline ? ' \u00b7 deadline ' + clock(s.deadline) : '')]);
   }};
 }
 
@@ -109,12 +109,17 @@ function nowCard() {
     const s = know.study, plan = insight('plan'), d = s.latest;
     const next = s.state !== 'finished' && plan && plan.decision && !s.running.some((r) => r.trial === plan.decision.trial) && plan.decision, w = insight('what-if'), recent = know.answers['decisions?limit=7'] ? know.answers['decisions?limit=7'].decisions : [];
     slot(body, [d && d.seq, s.running.map((r) => [r.trial, r.epochs, r.until, r.last]), next, s.state, recent.map((r) => r.seq), s.state === 'finished' && [w && w.rows.at(-1), know.answers.incumbent && know.answers.incumbent.steps.length]], () => [
-      d ? el('div', {class: 'decision'}, el('p', {}, el('small', {}, s.began ? duration(d.at - s.began) + ' ' : ''), el('a', {href: link(know.id, 'decisions?open=' + d.seq)}, '#' + d.seq), ' ', el('strong', {}, d.decision)), el('p', {class: 'note'}, cut((d.because || '').split(/ On the model's scale| Log of the largest/)[0], 700))) : el('p', {class: 'wait'}, 'Nothing has been decided yet.'),
-      s.state === 'finished' ? null : s.running.length ? el('ul', {class: 'running'}, s.running.map((r) => el('li', {}, trialLink(r.trial), el('span', {class: 'n'}, ' ' + r.epochs + '/' + r.until + ' '), r.last === null ? el('span', {class: 'wait'}, 'starting for ' + duration(Math.max(0, Math.round(now() - r.since)))) : [el('strong', {}, num(r.last)), ' ', spark(r.spark)]))) : el('p', {class: 'wait'}, s.state === 'running' ? 'No trial is running at this moment.' : 'Nothing is running.'),
+      d ? el('div', {class: 'decision'}, el('p', {}, el('small', {}, s.began ? duration(d.at - s.began) + ' ' : ''), el('a', {href: link(know.id, 'decisions?open=' + d.seq)}, '#' + d.seq), ' ', el('strong', {}, d.decision)), note(cut(inWords(d), 700))) : wait('Nothing has been decided yet.'),
+      s.state === 'finished' ? null : s.running.length ? el('ul', {class: 'running'}, s.running.map((r) => el('li', {}, trialLink(r.trial), el('span', {class: 'n'}, r.epochs + '/' + r.until), r.last === null ? el('span', {class: 'wait'}, 'starting for ' + duration(Math.max(0, Math.round(now() - r.since)))) : [el('strong', {}, num(r.last)), spark(r.spark)]))) : wait(s.state === 'running' ? 'No trial is running at this moment.' : 'Nothing is running.'),
       next ? el('p', {class: 'next'}, el('strong', {}, 'next '), nextText(next)) : null,
       s.state === 'finished' ? finishedWords(s, w) : null, recentList(recent, d)]);
   }};
 }
+
+// The reason of a decision as people read it, and what it was computed from.
+const MODEL = / (?=On the model's scale|Log of the largest)/;
+const inWords = (d) => (d.because || '').split(MODEL)[0];
+const inNumbers = (d) => (d.because || '').split(MODEL).slice(1).join(' ');
 
 function nextText(d) {
   if (d.action === 'start') return 'new trial ' + configText(d.config) + ' to epoch ' + d.until;
@@ -140,10 +145,10 @@ function insightAge() {
     const planner = s.spec.policy.startsWith('bapi') ? '' : ' The study is run by ' + s.spec.policy + '; this is the view of bapi\u2019s planner.';
     if (!w || w.as_of === null) return fill(node, s.best ? 'The planner is at work.' + planner : 'The planner waits for the first report.');
     if (w.trouble) return fill(node, sentence(w.trouble));
-    const gain = c && c.gains.length ? Number((c.gains[Math.floor(c.gains.length / 2)] || c.gains.at(-1)).toPrecision(1)) : 0;
+    const gain = c && c.gains.length ? Number(c.gains[Math.floor(c.gains.length / 2)].toPrecision(1)) : 0;
     fill(node, answerAge(w),
-         gain > 0 ? 'Gain over ' + num(gain) + ': ' + percent(chanceOver(c.gains, gain)) + ' likely. ' : '',
-         c && c.forecasts ? Math.round(c.within_80 * c.forecasts) + ' of ' + plural(c.forecasts, 'forecast') + ' kept their 80 % interval' + (c.trusted ? '.' : ' (' + c.reason + ').') : c ? 'No forecast has been checked yet.' : '', planner);
+         c && c.gains.length ? (gain > 0 ? 'Gain over ' + num(gain) : 'Any gain') + ': ' + percent(chanceOver(c.gains, gain)) + ' likely. ' : '',
+         c && c.forecasts ? held80(c.within_80, c.forecasts) + ' so far' + (c.trusted ? '.' : ': ' + c.reason + '.') : c ? 'No forecast has been checked yet.' : '', planner);
   }};
 }
 
@@ -168,7 +173,7 @@ export function curvesPage() {
 }
 
 function pinList() {
-  return el('p', {class: 'note'}, 'Click a curve, or press p on a selected trial, to pin it', pins().length ? [': pinned ', pins().map((n) => [trialLink(n), ' '])] : '.');
+  return note('Click a curve, or press p on a selected trial, to pin it', pins().length ? [': pinned ', pins().map((n) => [trialLink(n), ' '])] : '.');
 }
 
 // ---- Trials: a virtual table
@@ -179,8 +184,9 @@ export function trialsPage() {
   const filter = search('Filter trials', 'filter, as lr=0.1 or 22', () => again());
   const again = () => { box.scrollTop = 0; show(); };
   const states = choice('State', [['', 'all states'], ...Object.keys(STATE_COLOUR).map((s) => [s, s])], param('st'), (v) => { setParam('st', v); again(); });
-  const count = el('output', {class: 'note'}), head = el('tr', {}), body = el('tbody', {});
-  const box = el('div', {class: 'tablebox virtual', tabindex: '0', role: 'region', 'aria-label': 'Trials', onscroll: () => requestAnimationFrame(rows)}, el('table', {class: 'trials'}, el('thead', {}, head), body));
+  const count = el('output', {class: 'note'}), head = el('tr', {}), body = el('tbody', {}), rest = el('div', {class: 'picked'});
+  const grid = el('table', {class: 'trials'}, el('thead', {}, head), body);
+  const box = el('div', {class: 'tablebox virtual', ...scrolls('Trials'), onscroll: () => requestAnimationFrame(rows)}, grid);
   const columns = () => ['trial', 'state', 'best', 'epochs', 'spent', ...know.study.spec.space.map((p) => 'config.' + p.name)];
   const cell = (t, c) => (c.startsWith('config.') ? t.config[c.slice(7)] : t[c]);
   let list = [];
@@ -199,9 +205,12 @@ export function trialsPage() {
   }));
   const made = new Map();  // rows in the document, by trial: scrolling makes only those that come into view
   const space = (n) => { const r = el('tr', {'aria-hidden': 'true'}, el('td', {colspan: columns().length})); r.style.height = n * ROW + 'px'; return n > 0 ? r : null; };
-  const row = (t) => el('tr', {class: t.trial === selected() ? 'selected' : null}, columns().map((c) => c === 'trial' ? el('th', {scope: 'row'}, trialLink(t.trial, String(t.trial))) : c === 'state' ? el('td', {}, state(t.state)) : el('td', {class: 'n' + (c !== 'best' ? ' extra' : ''), title: cell(t, c) ?? null}, c === 'spent' ? costShort(t.spent, unit()) : cut(value(cell(t, c)), 40))));
+  // What a narrow screen leaves out of a row stands below, once the row is chosen.
+  const pickRow = (t) => { setParam('sel', t.trial === selected() ? null : String(t.trial)); show(); };
+  const showRest = () => { const t = know.trials.find((r) => r.trial === selected()); fill(rest, t ? [trialLink(t.trial), ' \u00b7 ' + plural(t.epochs, 'epoch') + ' \u00b7 ' + cost(t.spent, unit()) + ' \u00b7 ' + configText(t.config)] : ''); };
+  const row = (t) => el('tr', {class: t.trial === selected() ? 'selected' : null, onclick: () => pickRow(t)}, columns().map((c) => c === 'trial' ? el('th', {scope: 'row'}, trialLink(t.trial, String(t.trial))) : c === 'state' ? el('td', {}, state(t.state)) : el('td', {class: 'n' + (c !== 'best' ? ' extra' : ''), title: cell(t, c) ?? null}, c === 'spent' ? costShort(t.spent, unit()) : cut(value(cell(t, c)), 40))));
   const rows = () => {
-    const from = Math.max(0, Math.floor(box.scrollTop / ROW) - 10), shownOnes = list.slice(from, from + 50), kept = new Set(shownOnes.map((t) => t.trial));
+    const from = Math.max(0, Math.floor(box.scrollTop / ROW) - 10), shownOnes = list.slice(from, from + Math.min(50, Math.ceil(box.clientHeight / ROW) + 20)), kept = new Set(shownOnes.map((t) => t.trial));
     for (const trial of made.keys()) if (!kept.has(trial)) made.delete(trial);
     fill(body, space(from), shownOnes.map((t) => {
       const old = made.get(t.trial), key = JSON.stringify([t, t.trial === selected()]);
@@ -212,11 +221,13 @@ export function trialsPage() {
   const show = () => {
     sorted();
     header();
+    grid.style.minWidth = innerWidth > 600 ? 84 * columns().length + 'px' : '';
     rows();
+    showRest();
     fill(count, plural(list.length, 'trial') + (list.length < know.trials.length ? ' of ' + know.trials.length : ''));
   };
   return {title: 'Trials', parts: ['trials'], list: () => list,
-          node: section(el('div', {class: 'filters'}, filter, states, count, tool('CSV', null, () => save('trials.csv', new Blob([csv(columns(), list.map((t) => columns().map((c) => cell(t, c) ?? null)))], {type: 'text/csv'})))), box), update: show};
+          node: section(el('div', {class: 'filters'}, filter, states, count, tool('CSV', null, () => save('trials.csv', new Blob([csv(columns(), list.map((t) => columns().map((c) => cell(t, c) ?? null)))], {type: 'text/csv'})))), box, rest), update: show};
 }
 
 // ---- Plan, budget, model, parameters
@@ -226,7 +237,7 @@ export function planPage() {
   return {title: 'Plan', parts: ['incumbent', '?plan', '?what-if', '?certificate'], node: el('div', {}, el('div', {class: 'cards'}, section(costs.node), section(values.node)), next, section(look.node, age.node)), update: () => {
     [costs, values, look, age].forEach((c) => c.update());
     const p = insight('plan');
-    fill(next, answerAge(know.insight.plan), p && p.decision ? ['The policy ' + know.study.spec.policy + ' itself would next: ', nextText(p.decision), p.decision.rule ? ' (rule ' + p.decision.rule + ')' : ''] : '');
+    fill(next, answerAge(know.insight.plan), p && p.decision ? ['What the policy ' + know.study.spec.policy + ' would do next: ', nextText(p.decision), p.decision.rule ? ' (rule ' + p.decision.rule + ')' : ''] : '');
   }};
 }
 
@@ -235,7 +246,7 @@ export function budgetPage() {
   return {title: 'Budget', parts: ['burndown', 'timeline', 'trials'], node: el('div', {}, section(burn.node), section(time.node), section(values.node), card('Spending by kind', body, 'h-kinds')), update: () => {
     [burn, time, values].forEach((c) => c.update());
     const s = know.study;
-    slot(body, s.spending, () => table(['kind', 'spent', 'share'], Object.entries(s.spending).filter(([k, v]) => v > 0 || k === 'epoch' || k === 'failed').map(([k, v]) => [[el('span', {class: 'key k-' + k, 'aria-hidden': 'true'}), ' ' + kindWords(k)], el('span', {title: String(v)}, costShort(v, unit())), s.budget.spent ? (100 * v / s.budget.spent).toFixed(1) + ' %' : '\u2013'])));
+    slot(body, s.spending, () => table(['kind', 'spent', 'share'], Object.entries(s.spending).filter(([k, v]) => v > 0 || k === 'epoch' || k === 'failed').map(([k, v]) => [[kindKey(k), ' ' + kindWords(k)], el('span', {title: String(v)}, costShort(v, unit())), s.budget.spent ? (100 * v / s.budget.spent).toFixed(1) + ' %' : '\u2013'])));
   }};
 }
 
@@ -283,13 +294,13 @@ function decisionItem(d, open) {
     if (item.filled) return;
     item.filled = true;
     const c = d.came_true, f = d.reason && d.reason.forecast, price = d.reason && d.reason.price, part = d.segment, rival = d.reason && d.reason.rival;
-    item.append(el('div', {class: 'why'}, d.because ? el('p', {}, d.because) : null,
+    item.append(el('div', {class: 'why'}, d.because ? el('p', {}, inWords(d)) : null,
         f ? el('p', {}, 'predicted ' + num(f.mean) + ' \u00b1 ' + num(f.shown_sd) + ' at epoch ' + f.epoch + (c && c.value !== null ? ' \u00b7 it was ' + num(c.value) : ' \u00b7 not known yet'), ' ', strip(d)) : null,
         part && part.expected_cost !== null ? el('p', {}, 'training to epoch ' + part.until + ': ' + cost(part.expected_cost, unit()) + ' expected' + (c && c.cost !== null ? ' \u00b7 it was ' + cost(c.cost, unit()) : ''), price && price.until > part.until ? ' \u00b7 ' + cost(price.cost, unit()) + ' expected to epoch ' + price.until : '') : null,
         el('p', {}, d.trial !== null ? trialLink(d.trial) : null, rival && rival.trial !== undefined && rival.trial !== null ? [' \u00b7 runner-up ', trialLink(rival.trial)] : null),
-        el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'All numbers of decision ' + d.seq}, table(['number', 'value'], numbersOf(d.reason, '').map(([k, v]) => [k, v])))));
+        el('div', {class: 'tablebox', ...scrolls('All numbers of decision ' + d.seq)}, table(['number', 'value'], numbersOf(d.reason, ''))), note(inNumbers(d))));
   };
-  item.addEventListener('toggle', unfold);
+  on(item, 'toggle', unfold);
   if (open) unfold();
   return item;
 }
@@ -352,10 +363,10 @@ function stopButton(n) {
 }
 
 export function trialPage(n) {
-  const facts = el('div', {}), stop = el('div', {}), story = el('div', {class: 'feed'}), money = el('div', {}), files = el('div', {}), log = el('pre', {class: 'log', tabindex: '0', role: 'region', 'aria-label': 'Text of the log'}), old = el('div', {class: 'filters'});
+  const facts = el('div', {}), stop = el('div', {}), story = el('div', {class: 'feed'}), money = el('div', {}), files = el('div', {}), log = el('pre', {class: 'log', ...scrolls('Text of the log')}), old = el('div', {class: 'filters'});
   const part = 'trials/' + n;
   let followLog = true, asked = 0, size = -1;
-  log.addEventListener('scroll', () => { followLog = log.scrollTop + log.clientHeight >= log.scrollHeight - 8; });
+  on(log, 'scroll', () => { followLog = log.scrollTop + log.clientHeight >= log.scrollHeight - 8; });
   const readLog = async () => {
     if (FILE && !(of(know.id, part + '/log') in FILE.answers)) return fill(log, 'Logs are not part of this report.');
     if (Date.now() - asked < 1000) return;
@@ -378,9 +389,9 @@ export function trialPage(n) {
       marks.push({type: 'area', xs: f.course.map((p) => p.epoch), low: f.course.map((p) => p.low), high: f.course.map((p) => p.high), colour: 'purple', alpha: 0.15}, {type: 'line', xs: f.course.map((p) => p.epoch), ys: f.course.map((p) => p.expected), colour: 'purple', dash: [4, 3]});
       if (f.stop > t.epochs) marks.push({type: 'rule', x: f.stop, label: 'flat by ' + f.stop, colour: 'purple'});
     }
-    return {x: {label: 'epoch', low: 0}, y: {label: know.study.spec.metric}, marks, sample: ys, points: t.curve.map((p) => ({x: p.epoch, y: p.value, label: 'epoch ' + p.epoch + ': ' + num(p.value) + ', cost ' + cost(p.cost, unit())})),
-            caption: know.study.spec.metric + ' ' + num(ys[0]) + ' at epoch ' + xs[0] + ', best ' + num(t.best) + ' at epoch ' + t.best_epoch + '.' + (f ? ' At the last epoch ' + num(f.final) + ' is expected (80 %: ' + num(f.low) + ' to ' + num(f.high) + '); the chance to beat the current best is ' + percent(f.chance_of_best) + '.' : ''),
-            table: {head: ['epoch', know.study.spec.metric, 'cost'], rows: t.curve.map((p) => [p.epoch, p.value, p.cost])}};
+    return {x: {label: 'epoch', low: 0}, y: {label: metric()}, marks, sample: ys, points: t.curve.map((p) => ({x: p.epoch, y: p.value, label: 'epoch ' + p.epoch + ': ' + num(p.value) + ', cost ' + cost(p.cost, unit())})),
+            caption: metric() + ' ' + num(ys[0]) + ' at epoch ' + xs[0] + ', best ' + num(t.best) + ' at epoch ' + t.best_epoch + '.' + (f ? ' At the last epoch ' + num(f.final) + ' is expected (80 %: ' + num(f.low) + ' to ' + num(f.high) + '); the chance to beat the current best is ' + percent(f.chance_of_best) + '.' : ''),
+            table: {head: ['epoch', metric(), 'cost'], rows: t.curve.map((p) => [p.epoch, p.value, p.cost])}};
   }, {logAxis: 'y'});
   const metrics = metricCharts(n, () => (know.answers[part] ? know.answers[part].curve : []));
   const node = el('div', {}, el('div', {class: 'cards'}, card('Trial ' + n, [facts, stop], 'h-facts'), section(chart.node)), metrics.node, el('div', {class: 'cards'}, card('Decisions', story, 'h-story'), card('What it cost', money, 'h-money')), card('End of the log', [log], 'h-log'), card('Checkpoint', files, 'h-files'));
@@ -390,7 +401,7 @@ export function trialPage(n) {
     const best = know.study.best, own = best && best.trial === n;
     slot(facts, [t.state, t.epochs, t.best, t.spent, t.failure, best && best.trial], () => [
       el('p', {}, state(t.state), ' \u00b7 ' + t.epochs + ' of ' + know.study.spec.epochs.max + ' epochs' + (t.segment ? ', training to ' + t.segment.until : ''), own ? ' \u00b7 the best of the study' : ''),
-      t.best === null ? el('p', {class: 'wait'}, 'No report yet.') : el('p', {class: 'big'}, know.study.spec.metric + ' ', el('strong', {title: String(t.best)}, num(t.best)), el('small', {}, ' at epoch ' + t.best_epoch)),
+      t.best === null ? wait('No report yet.') : el('p', {class: 'big'}, metric() + ' ', el('strong', {title: String(t.best)}, num(t.best)), el('small', {}, ' at epoch ' + t.best_epoch)),
       t.failure ? el('p', {class: 'bad'}, 'Failed: ' + t.failure) : null,
       table(['parameter', 'value', ...(own || !best ? [] : ['best trial'])], Object.entries(t.config).map(([k, v]) => [k, el('span', {title: String(v)}, cut(value(v), 200)), ...(own || !best ? [] : [best.config[k] === v ? 'the same' : el('strong', {}, value(best.config[k]))])]))]);
     const open = ['running', 'paused', 'interrupted'].includes(t.state) && !FILE && !know.readOnly && know.study.state !== 'finished';
@@ -399,7 +410,7 @@ export function trialPage(n) {
     metrics.update();
     slot(story, t.decisions.map((d) => [d.seq, d.came_true]), () => t.decisions.map((d) => decisionItem(d, false)));
     slot(money, t.spending, () => [el('p', {}, cost(t.spent, unit()) + ', ' + cost(t.overhead, unit()) + ' of it overhead'), t.spent > 0 && table(['kind', 'spent'], Object.entries(t.spending).filter(([, v]) => v > 0).map(([k, v]) => [kindWords(k), el('span', {title: String(v)}, costShort(v, unit()))]))]);
-    slot(files, t.files, () => t.files.length ? table(['file', 'size'], t.files.map((f) => [f.name, bytes(f.bytes)])) : el('p', {class: 'wait'}, 'Nothing has been saved.'));
+    slot(files, t.files, () => t.files.length ? table(['file', 'size'], t.files.map((f) => [f.name, bytes(f.bytes)])) : wait('Nothing has been saved.'));
     readLog();
   }};
 }
@@ -410,11 +421,11 @@ export function studiesPage() {
   const filter = search('Filter studies', 'filter', () => show()), list = el('div', {class: 'studies'}), chosen = new Set((param('s') || '').split(',').filter(Boolean));
   const compare = el('a', {class: 'button', href: '#/compare'}, 'compare'), bar = el('div', {class: 'filters'}, filter, compare);
   const choose = (id, on) => { if (on) chosen.add(id); else chosen.delete(id); setParam('s', [...chosen].join(',')); compare.href = '#/compare?s=' + [...chosen].join(','); compare.hidden = chosen.size < 2; };
-  const entry = (s) => s.error || !s.budget ? el('section', {class: 'card study'}, el('h2', {}, s.name), el('p', {}, state(s.state)), s.error ? el('p', {class: 'bad'}, s.error) : el('p', {class: 'wait'}, 'being read')) : el('section', {class: 'card study'},
+  const entry = (s) => s.error || !s.budget ? el('section', {class: 'card study'}, el('h2', {}, s.name), el('p', {}, state(s.state)), s.error ? el('p', {class: 'bad'}, s.error) : wait('being read')) : el('section', {class: 'card study'},
       el('div', {class: 'bar'}, el('h2', {}, el('a', {href: link(s.id)}, s.name)), el('label', {class: 'choose'}, el('input', {type: 'checkbox', id: 'compare-' + s.id, checked: chosen.has(s.id), onchange: (e) => choose(s.id, e.target.checked), 'aria-label': 'Compare ' + s.name}), ' compare')),
       el('p', {}, state(s.state), ' \u00b7 ' + s.policy, ' \u00b7 ', Object.entries(s.trials).filter(([, n]) => n).map(([k, n]) => n + ' ' + k).join(', ') || 'no trials'),
       el('p', {class: 'big'}, s.goal + ' ' + s.metric + ' ', el('strong', {}, s.best ? num(s.best.value) : '\u2013'), ' ', spark(s.spark || [], 'best value so far')),
-      budgetBar({epoch: s.budget.spent}, s.budget.total, 0), el('p', {class: 'note'}, cost(s.budget.spent, s.budget.unit) + ' of ' + cost(s.budget.total, s.budget.unit) + (s.changed ? ' \u00b7 changed ' + ago(Math.max(0, now() - s.changed)) : '')));
+      budgetBar({epoch: s.budget.spent}, s.budget.total, 0), note(cost(s.budget.spent, s.budget.unit) + ' of ' + cost(s.budget.total, s.budget.unit) + (s.changed ? ' \u00b7 changed ' + ago(Math.max(0, now() - s.changed)) : '')));
   const show = () => {
     const q = (param('q') || '').toLowerCase(), order = [...know.studies].filter((s) => !q || (s.name + ' ' + s.id + ' ' + s.policy).toLowerCase().includes(q)).sort((a, b) => (b.state === 'running') - (a.state === 'running') || (b.changed || 0) - (a.changed || 0));
     compare.hidden = chosen.size < 2;
@@ -437,7 +448,7 @@ const FIGURES = {
 };
 
 export function comparePage() {
-  const node = el('div', {}, el('p', {class: 'wait'}, 'Reading the studies.')), ids = (param('s') || '').split(',').filter(Boolean).slice(0, 12);
+  const node = el('div', {}, wait('Reading the studies.')), ids = (param('s') || '').split(',').filter(Boolean).slice(0, 12);
   let charts = [];
   const load = async () => {
     const all = await Promise.all(ids.map(async (id) => {
@@ -452,11 +463,11 @@ export function comparePage() {
     const others = all.filter((a) => !same.includes(a));
     charts = [...(sameUnit ? [compareChart('c-spent', 'Best over budget spent', same, 'spent')] : []), compareChart('c-share', 'Best over share of the budget', same, 'share'), compareChart('c-time', 'Best over time', same, 'time')];
     const names = [...new Set(same.flatMap((a) => Object.keys(a.study.best ? a.study.best.config : {})))];
-    fill(node, el('div', {class: 'cards'}, charts.map((c) => section(c.node)), card('Best configurations', el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'Table of configurations'}, table(['parameter', ...same.map((a) => a.study.name)], names.map((k) => { const vs = same.map((a) => (a.study.best ? a.study.best.config[k] : null)), differ = vs.some((v) => v !== vs[0]); return [k, ...vs.map((v) => (differ ? el('strong', {}, value(v)) : value(v)))]; }))), 'h-configs')),
-         card('Figures', el('div', {class: 'tablebox', tabindex: '0', role: 'region', 'aria-label': 'Table of figures'}, table(['figure', ...same.map((a) => el('a', {href: link(a.id)}, a.study.name))], Object.entries(FIGURES).map(([name, of]) => [name, ...same.map((a) => of(a.study, a.calibration.table[0]))]))), 'h-figures'),
+    fill(node, el('div', {class: 'cards'}, charts.map((c) => section(c.node)), card('Best configurations', el('div', {class: 'tablebox', ...scrolls('Table of configurations')}, table(['parameter', ...same.map((a) => a.study.name)], names.map((k) => { const vs = same.map((a) => (a.study.best ? a.study.best.config[k] : null)), differ = vs.some((v) => v !== vs[0]); return [k, ...vs.map((v) => (differ ? el('strong', {}, value(v)) : value(v)))]; }))), 'h-configs')),
+         card('Figures', el('div', {class: 'tablebox', ...scrolls('Table of figures')}, table(['figure', ...same.map((a) => el('a', {href: link(a.id)}, a.study.name))], Object.entries(FIGURES).map(([name, of]) => [name, ...same.map((a) => of(a.study, a.calibration.table[0]))]))), 'h-figures'),
          others.map((a) => el('p', {class: 'warn'}, a.id + ': ' + (a.error ? a.error.message : 'left out, it has the metric ' + a.study.spec.goal + ' ' + a.study.spec.metric + ', the others ' + first.study.spec.goal + ' ' + first.study.spec.metric))),
-         el('p', {class: 'note'}, 'One run each proves little: bapi compare repeats runs and tests the difference.'));
+         note('One run each proves little: bapi compare repeats runs and tests the difference.'));
     charts.forEach((c) => c.update());
   };
-  return {title: 'Compare', parts: [], node, ready: ids.length ? load() : null, update: () => { if (!ids.length) fill(node, el('p', {class: 'wait'}, 'Choose two studies on the list of studies.')); charts.forEach((c) => c.update()); }};
+  return {title: 'Compare', parts: [], node, ready: ids.length ? load() : null, update: () => { if (!ids.length) fill(node, wait('Choose two studies on the list of studies.')); charts.forEach((c) => c.update()); }};
 }
