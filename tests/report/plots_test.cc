@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <regex>
+#include <set>
 
 #include "bapi/base/rng.h"
 #include "bapi/report/summary.h"
@@ -129,6 +131,19 @@ TEST(PlotBudget, StacksOneBarPerTrialAndKind) {
   const std::string svg = plot_budget(replay(sample_spec(), log.events()), log.events());
   // Background and five swatches are rectangles as well.
   EXPECT_EQ(count(svg, "<rect"), 1u + 5u + 6u);
+}
+
+TEST(PlotBudget, GivesEveryKindAColorOfItsOwn) {
+  SampleLog log;
+  log.add(TrialStarted{.trial = TrialId{0}, .config = sample_config(0.1, 32), .until = 9})
+      .add(measured(0, 1, 0.5, 1.0));
+  constexpr auto& kinds = names<OverheadKind>.entries;
+  for (const auto& kind : kinds) log.add(Overhead{.trial = TrialId{0}, .kind = kind.value, .epoch = 2, .cost = 1.0});
+  const std::string svg = plot_budget(replay(sample_spec(), log.events()), log.events());
+  std::set<std::string> colors;
+  const std::regex bar("<rect[^>]* fill=\"(#[^\"]*)\"");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), bar), end; at != end; ++at) colors.insert((*at)[1]);
+  EXPECT_EQ(std::ssize(colors), 2 + std::ssize(kinds)) << "paper, epochs and every kind of overhead";
 }
 
 }  // namespace plots_test

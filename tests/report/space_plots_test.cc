@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "bapi/report/plots.h"
 
 namespace bapi {
@@ -46,6 +48,22 @@ TEST(Importance, FindsTheParameterThatResultsDependOn) {
   const std::vector<Importance> found = importance_of(history_of(60));
   ASSERT_EQ(found.size(), 4u);  // the constant is none
   EXPECT_EQ(found.front().param, "units");
+  EXPECT_GT(found.front().share, 0.6);
+  for (std::size_t i = 1; i < found.size(); ++i) EXPECT_LT(found[i].share, 0.2) << found[i].param;
+}
+
+// As a study leaves it: most trials are near the best one, in clusters, and the best value of one parameter is inside.
+TEST(Importance, FindsAPeakAmongTrialsThatGatherThere) {
+  History history(spec());
+  Rng rng(3);
+  for (int i = 0; i < 40; ++i) {
+    Vector unit = history.spec().space.to_unit(history.spec().space.sample(rng));
+    if (i % 2) unit[0] = 0.5 + 0.04 * rng.normal();
+    history.apply(TrialStarted{.trial = TrialId{i}, .config = history.spec().space.from_unit(unit), .until = 1});
+    history.apply(Measured{TrialId{i}, {1, -std::pow(unit[0] - 0.5, 2), 1.0}});
+  }
+  const std::vector<Importance> found = importance_of(history);
+  EXPECT_EQ(found.front().param, "lr");
   EXPECT_GT(found.front().share, 0.6);
   for (std::size_t i = 1; i < found.size(); ++i) EXPECT_LT(found[i].share, 0.2) << found[i].param;
 }
@@ -126,6 +144,22 @@ TEST(SpacePlots, ResultsBeyondTheFrameAreDrawnAtItsEdge) {
   EXPECT_NE(plot_cost(history).find("beyond the frame, drawn at its edge"), std::string::npos);
   for (std::size_t at = after.find("cy=\""); at != std::string::npos; at = after.find("cy=\"", at + 1)) {
     EXPECT_LT(std::stod(after.substr(at + 4)), 1e4);
+  }
+}
+
+TEST(SpacePlots, LossesThatSpanDecadesAreToldApart) {
+  StudySpec losses = spec();
+  losses.metric = {.name = "loss", .goal = Goal::minimize};
+  History history(losses);
+  Rng rng(3);
+  for (int i = 0; i < 8; ++i) {
+    history.apply(TrialStarted{.trial = TrialId{i}, .config = losses.space.sample(rng), .until = 1});
+    history.apply(Measured{TrialId{i}, {1, std::pow(10.0, i), 1.0}});
+  }
+  for (const std::string& svg : {plot_slices(history), plot_cost(history)}) {
+    EXPECT_NE(svg.find(">100<"), std::string::npos);
+    EXPECT_NE(svg.find(">1e+06<"), std::string::npos);
+    EXPECT_EQ(svg.find("beyond the frame"), std::string::npos);
   }
 }
 

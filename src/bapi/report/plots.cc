@@ -27,7 +27,10 @@ constexpr const char* kSky = "#56B4E9";
 constexpr const char* kGreen = "#009E73";
 constexpr const char* kVermilion = "#D55E00";
 constexpr const char* kPurple = "#CC79A7";
+constexpr const char* kYellow = "#F0E442";
 constexpr const char* kGrey = "#9a9a9a";
+constexpr const char* kPaleGrey = "#cdcdcd";
+constexpr const char* kBlack = "#333333";
 
 // Share of the value axis that stays free beyond the best value, for its label.
 constexpr double kLabelRoom = 0.06;
@@ -63,16 +66,19 @@ std::string color_of(CostKind kind) {
     case CostKind::repeat:
       return kOrange;
     case CostKind::unfinished:
-    case CostKind::grace:
       return kPurple;
+    case CostKind::grace:
+      return kYellow;
     case CostKind::failed:
-    case CostKind::lost:
       return kVermilion;
+    case CostKind::lost:
+      return kBlack;
     case CostKind::snapshot:
       return kGreen;
     case CostKind::ahead:
-    case CostKind::unreported:
       return kGrey;
+    case CostKind::unreported:
+      return kPaleGrey;
   }
   return kGrey;
 }
@@ -95,7 +101,7 @@ double quantile(std::vector<double> values, double share) {
 Axis value_axis(const std::vector<double>& values, const StudySpec& spec) {
   if (values.empty()) return {.label = metric_label(spec)};
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
-  const bool log = spec.metric.goal == Goal::minimize && *least > 0.0 && *greatest / *least > 50.0;
+  const bool log = spec.metric.goal == Goal::minimize && spans_decades(*least, *greatest);
   const auto to = [&](double value) { return oriented(log ? std::log(value) : value, spec.metric.goal); };
   const auto back = [&](double score) {
     const double value = oriented(score, spec.metric.goal);

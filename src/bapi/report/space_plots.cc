@@ -58,13 +58,25 @@ std::string result_label(const StudySpec& spec) {
       "best {} ({} is better)", spec.metric.name, spec.metric.goal == Goal::maximize ? "higher" : "lower");
 }
 
-// Values that are far worse than the others would squeeze these into a corner: the axis shows the better nine tenths.
+// With a log scale and some air, which is wanted where positive values span decades.
+Axis log_axis(double low, double high, const std::string& label) {
+  const double air = std::pow(high / low, 0.05);
+  return {.label = label, .low = low / air, .high = high * air, .scale = AxisScale::log};
+}
+
+// Losses that span decades get a log axis, as curves do. Otherwise values that are far worse than the others would
+// squeeze these into a corner: the axis shows the better nine tenths.
 Axis result_axis(const History& history, const std::vector<Result>& results) {
   std::vector<double> scores;
   for (const Result& result : results) scores.push_back(result.score);
   std::sort(scores.begin(), scores.end());
+  const double best = history.in_user_units(scores.back());
+  const double last = history.in_user_units(scores.front());
+  if (history.spec().metric.goal == Goal::minimize && spans_decades(best, last)) {
+    return log_axis(best, last, result_label(history.spec()));
+  }
   const std::size_t worst = scores.size() > 20 ? scores.size() / 10 : 0;
-  const std::array<double, 2> ends = {history.in_user_units(scores[worst]), history.in_user_units(scores.back())};
+  const std::array<double, 2> ends = {history.in_user_units(scores[worst]), best};
   return axis_over(ends, result_label(history.spec()));
 }
 
@@ -158,15 +170,17 @@ std::string empty_picture(const std::string& title) {
 }
 
 // Several drawings under one title, which is also the name of the picture for those who do not see it.
-std::string page(double width, double height, const std::string& title, const std::string& body) {
+std::string page(
+    double width, double height, const std::string& title, const std::string& subtitle, const std::string& body) {
   return fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img")"
       R"( font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif">)"
-      "\n<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n{3}{4}</svg>\n",
+      "\n<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n{3}{4}{5}</svg>\n",
       width,
       height,
       xml_escaped(title),
-      fitted_element(20.0, 30.0, Anchor::start, 17.0, width - 40.0, "#222222", title),
+      title_element(20.0, width - 40.0, "#222222", title),
+      subtitle.empty() ? "" : fitted_element(20.0, 50.0, Anchor::start, 12.0, width - 40.0, "#666666", subtitle),
       body);
 }
 
@@ -256,45 +270,62 @@ std::string option_names(const Choice& choice, double x, double room, const std:
 
 // ── main effects ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-// Gaussian kernel regression over the unit cube.
+// Gaussian kernel regression over the unit cube, with a width for each coordinate: the ones that tell best what was
+// left out, found one coordinate after the other. A coordinate without influence ends up with a width beyond the cube.
 class Smoother {
  public:
-  explicit Smoother(const std::vector<Result>& results) : results_(results) {
-    double least = std::numeric_limits<double>::infinity();
-    for (const double width : {0.05, 0.1, 0.15, 0.25, 0.4, 0.7}) {
-      const double error = left_out_error(width);
-      if (error < least) {
-        least = error;
-        width_ = width;
-      }
+  explicit Smoother(const std::vector<Result>& results)
+      : results_(results), rates_(Vector::Constant(results.front().unit.size(), rate_of(0.25))) {
+    constexpr int kSweeps = 3;
+    double least = left_out_error();
+    for (int sweep = 0; sweep < kSweeps; ++sweep) {
+      const double before = least;
+      for (Eigen::Index j = 0; j < rates_.size(); ++j) least = narrowed_or_widened(j, least);
+      if (least >= before) break;
     }
   }
 
-  double at(const Vector& unit) const { return smoothed(unit, width_, results_.size()); }
+  double at(const Vector& unit) const { return smoothed(unit, results_.size()); }
 
  private:
-  double smoothed(const Vector& unit, double width, std::size_t without) const {
+  static double rate_of(double width) { return 0.5 / (width * width); }
+
+  // Takes the best width of coordinate j for those of the others; returns its error, at most `least`.
+  double narrowed_or_widened(Eigen::Index j, double least) {
+    double best = rates_[j];
+    for (const double width : {0.05, 0.1, 0.15, 0.25, 0.4, 0.7, 3.0}) {
+      rates_[j] = rate_of(width);
+      const double error = left_out_error();
+      if (error >= least) continue;
+      least = error;
+      best = rates_[j];
+    }
+    rates_[j] = best;
+    return least;
+  }
+
+  double smoothed(const Vector& unit, std::size_t without) const {
     double sum = 0.0;
     double weights = 0.0;
     for (std::size_t i = 0; i < results_.size(); ++i) {
       if (i == without) continue;
-      const double weight = std::exp(-0.5 * (results_[i].unit - unit).squaredNorm() / (width * width)) + 1e-300;
+      const double weight = std::exp(-(results_[i].unit - unit).array().square().matrix().dot(rates_)) + 1e-300;
       sum += weight * results_[i].score;
       weights += weight;
     }
     return sum / weights;
   }
 
-  double left_out_error(double width) const {
+  double left_out_error() const {
     double error = 0.0;
     for (std::size_t i = 0; i < results_.size(); ++i) {
-      error += std::pow(smoothed(results_[i].unit, width, i) - results_[i].score, 2);
+      error += std::pow(smoothed(results_[i].unit, i) - results_[i].score, 2);
     }
     return error;
   }
 
   const std::vector<Result>& results_;
-  double width_ = 0.25;
+  Vector rates_;
 };
 
 double variance(const std::vector<double>& values) {
@@ -427,7 +458,7 @@ std::string plot_slices(const History& history) {
   const std::vector<std::size_t> params = varying(history.spec().space);
   if (results.empty() || params.empty()) return empty_picture(title);
   const Axis y = result_axis(history, results);
-  constexpr double kHead = 48.0;
+  constexpr double kHead = 60.0;
   const double rows = std::ceil(static_cast<double>(params.size()) / kSlicesPerRow);
   std::string body;
   for (std::size_t i = 0; i < params.size(); ++i) {
@@ -435,7 +466,11 @@ std::string plot_slices(const History& history) {
                       kHead + kSliceHeight * static_cast<double>(i / kSlicesPerRow),
                       slice(history, results, params[i], y));
   }
-  return page(kSlicesPerRow * kSliceWidth, kHead + rows * kSliceHeight, title + beyond_note(history, results, y), body);
+  return page(kSlicesPerRow * kSliceWidth,
+              kHead + rows * kSliceHeight,
+              title,
+              plural(std::ssize(results), "trial") + beyond_note(history, results, y),
+              body);
 }
 
 std::string plot_cost(const History& history) {
@@ -447,11 +482,7 @@ std::string plot_cost(const History& history) {
   const std::string unit = history.spec().budget.unit;
   Axis x = axis_over(costs, fmt::format("cost of the trial ({})", unit));
   const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
-  if (*least > 0.0 && *most / *least > 30.0) {
-    x.scale = AxisScale::log;
-    x.low = *least / 1.2;
-    x.high = *most * 1.2;
-  }
+  if (spans_decades(*least, *most)) x = log_axis(*least, *most, x.label);
   std::vector<LegendEntry> legend = {{.label = "best", .color = kResultColor, .swatch = LegendEntry::Swatch::disc},
                                      {.label = "others", .color = kOtherColor, .swatch = LegendEntry::Swatch::disc}};
   if (std::any_of(
@@ -503,7 +534,7 @@ std::string plot_parallel(const History& history) {
                    12.0,
                    "#666666",
                    fmt::format("{}, results by rank; the best tenth in blue", plural(std::ssize(results), "trial")));
-  return page(frame.width, ParallelFrame::kHeight, title, body);
+  return page(frame.width, ParallelFrame::kHeight, title, "", body);
 }
 
 std::string plot_importance(const History& history) {
@@ -518,12 +549,6 @@ std::string plot_importance(const History& history) {
   constexpr double kRight = 700.0;
   constexpr double kRow = 30.0;
   std::string body;
-  body += text_element(20.0,
-                       50.0,
-                       Anchor::start,
-                       12.0,
-                       "#666666",
-                       "share of the variation between trials that goes with each parameter alone");
   double y = 80.0;
   for (const Importance& share : shares) {
     body += fitted_element(kLeft - 10.0, y + 5.0, Anchor::end, 13.0, kLeft - 20.0, "#222222", share.param);
@@ -540,7 +565,8 @@ std::string plot_importance(const History& history) {
                          fmt::format("{:.0f} %", 100.0 * share.share));
     y += kRow;
   }
-  return page(800.0, y + 10.0, title, body);
+  return page(
+      800.0, y + 10.0, title, "share of the variation between trials that goes with each parameter alone", body);
 }
 
 }  // namespace bapi

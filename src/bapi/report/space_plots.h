@@ -28,9 +28,9 @@ struct Importance {
 };
 
 // Main effects of the parameters that vary, largest first: results are smoothed over the unit cube by a Gaussian
-// kernel, whose width is chosen by leaving one out, and averaged over all other parameters of the trials that there
-// are. Empty with fewer than `kFewestForImportance` results. It describes the trials that were trained, early stops
-// included, and claims nothing beyond them.
+// kernel, whose width along each parameter is chosen by leaving one out, and averaged over all other parameters of the
+// trials that there are. Empty with fewer than `kFewestForImportance` results. It describes the trials that were
+// trained, early stops included, and claims nothing beyond them.
 inline constexpr int kFewestForImportance = 8;
 std::vector<Importance> importance_of(const History& history);
 

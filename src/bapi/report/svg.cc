@@ -15,10 +15,10 @@ namespace bapi {
 namespace {
 
 constexpr double kLegendLine = 18.0;
-constexpr double kBold = 1.08;  // width of bold letters, as a multiple of others
 
 // Room for about this many pixels from one label of an axis to the next.
 constexpr double kPixelsPerTick = 90.0;
+constexpr double kTickGap = 4.0;  // between the names of neighbours
 
 // 1, 2 or 5 times a power of ten, at least `rough`.
 double round_step(double rough) {
@@ -74,6 +74,16 @@ std::vector<Tick> log_ticks(const Axis& axis, int count) {
   }
   if (ticks.size() >= 2) return ticks;
   return linear_ticks({.label = axis.label, .low = axis.low, .high = axis.high}, count);
+}
+
+// Where on the axis a value stands: 0 at its low end, 1 at its high end.
+double share_of(const Axis& axis, double value) {
+  if (axis.scale == AxisScale::log) return std::log(value / axis.low) / std::log(axis.high / axis.low);
+  return (value - axis.low) / (axis.high - axis.low);
+}
+
+bool has_place_on(const Axis& axis, double value) {
+  return std::isfinite(value) && (axis.scale == AxisScale::linear || value > 0.0);
 }
 
 std::string cross_element(double x, double y, double r, std::string_view color, double opacity) {
@@ -146,6 +156,8 @@ Axis axis_over(std::span<const double> values, const std::string& label) {
   return {.label = label, .low = std::max(low - air, -kLargest), .high = std::min(high + air, kLargest)};
 }
 
+bool spans_decades(double low, double high) { return low > 0.0 && high / low > 50.0; }
+
 FigureStyle FigureStyle::of_page(double width, double height) {
   return {.width = width,
           .height = height,
@@ -180,29 +192,15 @@ Figure::Figure(
 }
 
 double Figure::px(double x) const {
-  const auto share = [&](double at) {
-    if (x_.scale == AxisScale::log) return std::log(at / x_.low) / std::log(x_.high / x_.low);
-    return (at - x_.low) / (x_.high - x_.low);
-  };
   // Far outside the frame the exact place does not matter, but SVG viewers choke on huge coordinates.
-  return left_ + std::clamp(share(x), -10.0, 10.0) * (right_ - left_);
+  return left_ + std::clamp(share_of(x_, x), -10.0, 10.0) * (right_ - left_);
 }
 
-double Figure::py(double y) const {
-  const auto share = [&](double at) {
-    if (y_.scale == AxisScale::log) return std::log(at / y_.low) / std::log(y_.high / y_.low);
-    return (at - y_.low) / (y_.high - y_.low);
-  };
-  return bottom_ - std::clamp(share(y), -10.0, 10.0) * (bottom_ - top_);
-}
+double Figure::py(double y) const { return bottom_ - std::clamp(share_of(y_, y), -10.0, 10.0) * (bottom_ - top_); }
 
 double Figure::pixels_per_x() const { return (right_ - left_) / (x_.high - x_.low); }
 
-bool Figure::drawable(Point point) const {
-  const bool x_fits = std::isfinite(point.x) && (x_.scale == AxisScale::linear || point.x > 0.0);
-  const bool y_fits = std::isfinite(point.y) && (y_.scale == AxisScale::linear || point.y > 0.0);
-  return x_fits && y_fits;
-}
+bool Figure::drawable(Point point) const { return has_place_on(x_, point.x) && has_place_on(y_, point.y); }
 
 std::string Figure::coordinates(Point point) const { return fmt::format("{:.1f},{:.1f}", px(point.x), py(point.y)); }
 
@@ -309,7 +307,7 @@ std::string Figure::axes() const {
     out += line_element(left_, y, right_, y, style_.grid, 1.0);
     out += fitted_element(left_ - 8.0, y + 4.0, Anchor::end, 12.0, left_ - 34.0, style_.muted, tick.label);
   }
-  const double tick_room = (right_ - left_) / std::max(1.0, static_cast<double>(x_.named.size()));
+  const double tick_room = (right_ - left_) / std::max(1.0, static_cast<double>(x_.named.size())) - kTickGap;
   for (const Tick& tick : x_ticks_) {
     const double x = px(tick.value);
     out += line_element(x, bottom_, x, bottom_ + 5.0, style_.muted, 1.0);
@@ -378,15 +376,7 @@ std::string Figure::svg() const {
                      style_.width,
                      style_.height,
                      style_.paper);
-  if (!title_.empty()) {
-    const FittedText title = fitted_text(title_, 17.0, (style_.width - left_ - 8.0) / kBold);
-    out += fmt::format(R"(<text x="{:.1f}" y="30" font-size="{}" font-weight="600" fill="{}">{}</text>)"
-                       "\n",
-                       left_,
-                       title.size,
-                       style_.ink,
-                       xml_escaped(title.text));
-  }
+  if (!title_.empty()) out += title_element(left_, style_.width - left_ - 8.0, style_.ink, title_);
   if (!subtitle_.empty()) {
     out += fitted_element(left_, 50.0, Anchor::start, 12.5, style_.width - left_ - 8.0, style_.muted, subtitle_);
   }

@@ -37,6 +37,9 @@ std::vector<Tick> ticks_of(const Axis& axis, int count);
 // An axis that shows all finite `values` with a little air; widened around a single value, [0, 1] without any.
 Axis axis_over(std::span<const double> values, const std::string& label);
 
+// Whether a linear axis would squeeze most of what lies between these values into its beginning.
+bool spans_decades(double low, double high);
+
 struct Point {
   double x = 0.0;
   double y = 0.0;

@@ -68,6 +68,17 @@ std::string fitted_element(
                      fitted.text == text ? "" : fmt::format("<title>{}</title>", xml_escaped(text)));
 }
 
+std::string title_element(double x, double room, std::string_view color, std::string_view title) {
+  constexpr double kBold = 1.08;  // width of bold letters, as a multiple of others
+  const FittedText fitted = fitted_text(title, 17.0, room / kBold);
+  return fmt::format(R"(<text x="{:.1f}" y="30" font-size="{}" font-weight="600" fill="{}">{}</text>)"
+                     "\n",
+                     x,
+                     fitted.size,
+                     color,
+                     xml_escaped(fitted.text));
+}
+
 std::string line_element(double x1, double y1, double x2, double y2, std::string_view color, double width) {
   return fmt::format(R"(<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="{}" stroke-width="{}"/>)"
                      "\n",

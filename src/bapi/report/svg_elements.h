@@ -26,6 +26,9 @@ FittedText fitted_text(std::string_view text, double font_size, double room);
 std::string fitted_element(
     double x, double y, Anchor anchor, double size, double room, std::string_view color, std::string_view text);
 
+// The name of a picture, above everything else.
+std::string title_element(double x, double room, std::string_view color, std::string_view title);
+
 std::string line_element(double x1, double y1, double x2, double y2, std::string_view color, double width);
 
 }  // namespace bapi
