@@ -258,6 +258,7 @@ class Doctor(EndToEnd):
         for part in ["accuracy, maximize", "lr: 1e-04 to 1, log scale".replace("1e-04", "0.0001"), "units: 16 to 256",
                      "yes, with epoch 3", "about 40 epochs", "accuracy 0 to 1"]:  # fmt: skip
             self.assertIn(part, result.stdout)
+        self.assertNotIn("no parameter is in the command", result.stdout)
         self.assertEqual(os.listdir(self.dir), ["study.yaml"])
 
     def test_finds_programs_that_do_not_continue(self):
@@ -268,7 +269,9 @@ class Doctor(EndToEnd):
         with open(self.path("study.yaml")) as file:
             text = re.sub(r"command: .*", f'command: ["{sys.executable}", forgetful.py]', file.read())
         self.write("study.yaml", text)
-        self.assertIn("started at epoch 1 again", self.bapi("doctor", "study.yaml", code=1).stdout)
+        said = self.bapi("doctor", "study.yaml", code=1).stdout
+        self.assertIn("started at epoch 1 again", said)
+        self.assertIn("no parameter is in the command", said)
         self.write("study.yaml", text + "checkpoint: none\n")
         self.assertIn("a resumed trial starts at epoch 1", self.bapi("doctor", "study.yaml").stdout)
 

@@ -33,6 +33,12 @@ TEST(NewStudyFile, ACommandWithMacrosIsKept) {
   EXPECT_EQ(read(study_file_for({"./fit", "--lr=${lr}"})).command, (Words{"./fit", "--lr=${lr}"}));
 }
 
+TEST(NewStudyFile, MacrosThatCarryNoParameterDoNotReplaceThem) {
+  EXPECT_EQ(read(study_file_for({"./fit", "--out", "${checkpoint}"})).command,
+            (Words{"./fit", "--out", "${checkpoint}", "${args}"}));
+  EXPECT_EQ(read(study_file_for({"./fit", "${config}"})).command, (Words{"./fit", "${config}"}));
+}
+
 TEST(NewStudyFile, ASweepIsTranslated) {
   Words notes;
   const StudySpec spec = of_sweep(R"(

@@ -38,5 +38,13 @@ TEST(PiecesOf, AnArgumentIsCutAtItsMacros) {
   EXPECT_EQ(pieces_of(""), Pieces{});
 }
 
+TEST(HandsOverParameters, IfAnyPartOfTheConfigurationIsInTheCommand) {
+  EXPECT_TRUE(hands_over_parameters({"./fit", "${args}"}));
+  EXPECT_TRUE(hands_over_parameters({"./fit", "--config=${config}"}));
+  EXPECT_TRUE(hands_over_parameters({"./fit", "--out=${dir}/${lr}"}));
+  EXPECT_FALSE(hands_over_parameters({"./fit", "${checkpoint}", "${dir}", "${trial}", "${from}", "${until}", "${"}));
+  EXPECT_FALSE(hands_over_parameters({}));
+}
+
 }  // namespace
 }  // namespace bapi

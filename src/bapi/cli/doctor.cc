@@ -21,6 +21,7 @@
 #include "bapi/report/text.h"
 #include "bapi/store/database_url.h"
 #include "bapi/studies/earlier_studies.h"
+#include "bapi/study/macros.h"
 #include "bapi/study/metric_bounds.h"
 #include "bapi/study/spec_file.h"
 
@@ -239,6 +240,14 @@ void warn_of_checkpoints(const CheckpointFiles& before, const CheckpointFiles& a
       names.front()));
 }
 
+void warn_of_a_command_without_parameters(const StudySpec& spec) {
+  if (hands_over_parameters(spec.command)) return;
+  warn(
+      "no parameter is in the command: unless the program reads the file that BAPI_CONFIG names, it trains the same "
+      "every "
+      "time. Add \"${args}\" for --NAME VALUE of every parameter, or \"${NAME}\" for one value");
+}
+
 void warn_of_epoch_zero(const StudySpec& spec, const std::vector<ReportLine>& reports) {
   for (const ReportLine& report : reports) {
     const std::optional<std::string> text = epoch_zero_text(report, spec.metric.name);
@@ -336,6 +345,7 @@ int doctor(const DoctorArguments& arguments) {
   make_policy(spec.policy);  // checks its options
   spec = with_earlier_studies(std::move(spec), fs::current_path() / (spec.name + ".bapi"), {});
   print(understood(spec));
+  warn_of_a_command_without_parameters(spec);
   const double timeout = arguments.timeout ? parse_duration(*arguments.timeout, "--timeout") : spec.report_timeout;
   spec.workers = 1;
   if (spec.cwd.empty()) spec.cwd = home_of(arguments.input).string();

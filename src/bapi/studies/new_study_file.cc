@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "bapi/base/error.h"
+#include "bapi/study/macros.h"
 #include "bapi/study/names.h"
 #include "bapi/study/parameters_file.h"
 #include "bapi/study/scalar.h"
@@ -99,11 +99,6 @@ std::string name_after(const std::vector<std::string>& command) {
     break;
   }
   return study_name_mistake(name) ? "study" : name;
-}
-
-bool has_macro(const std::vector<std::string>& command) {
-  return std::any_of(
-      command.begin(), command.end(), [](const std::string& word) { return word.find("${") != std::string::npos; });
 }
 
 std::string assembled(const std::string& name,
@@ -231,7 +226,7 @@ std::string study_file_template() {
 std::string study_file_for(const std::vector<std::string>& command) {
   require(!command.empty() && !command.front().empty(), "found no program behind --, for example -- python3 train.py");
   std::vector<std::string> words = command;
-  if (!has_macro(words)) words.emplace_back("${args}");
+  if (!hands_over_parameters(words)) words.emplace_back("${args}");
   return assembled(name_after(command), words, kMetric, kEpochs, kPolicy, kParameters);
 }
 

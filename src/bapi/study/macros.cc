@@ -72,4 +72,16 @@ std::optional<std::string> macro_mistake(std::string_view argument, const std::v
   return std::nullopt;
 }
 
+bool hands_over_parameters(const std::vector<std::string>& command) {
+  const auto is_of_the_configuration = [](const ArgumentPiece& piece) {
+    if (piece.kind != ArgumentPiece::Kind::macro) return false;
+    const std::optional<Macro> macro = value_named<Macro>(piece.text);
+    return !macro || *macro == Macro::args || *macro == Macro::config;
+  };
+  return std::any_of(command.begin(), command.end(), [&](const std::string& argument) {
+    const std::vector<ArgumentPiece> pieces = pieces_of(argument);
+    return std::any_of(pieces.begin(), pieces.end(), is_of_the_configuration);
+  });
+}
+
 }  // namespace bapi

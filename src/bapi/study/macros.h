@@ -36,4 +36,8 @@ std::vector<ArgumentPiece> pieces_of(std::string_view argument);
 // brace that is not closed. nullopt if all is well.
 std::optional<std::string> macro_mistake(std::string_view argument, const std::vector<Param>& params);
 
+// Whether the command has anything of the configuration in it: ${args}, ${config} or a parameter. A program without
+// them can still read the file that BAPI_CONFIG names.
+bool hands_over_parameters(const std::vector<std::string>& command);
+
 }  // namespace bapi
