@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "bapi/base/error.h"
 #include "bapi/policy/registry.h"
@@ -172,6 +174,34 @@ TEST(WarmStart, WithoutAnEarlierStudyEverythingIsAsBefore) {
     if (!why) continue;
     for (const Note& note : why->notes) EXPECT_FALSE(note.name.starts_with("weight of")) << note.name;
   }
+}
+
+std::vector<std::pair<Config, Epoch>> trained(const SimulationSummary& summary) {
+  std::vector<std::pair<Config, Epoch>> trials;
+  for (const Trial& trial : summary.history->trials()) trials.emplace_back(trial.config, trial.curve.last_epoch());
+  return trials;
+}
+
+TEST(WarmStart, WithoutItsCurvesAnEarlierStudyNamesConfigurationsAlone) {
+  const CurveTable table = synthetic_table({.rows = 60, .dimensions = 3, .epochs = 12, .seed = 4});
+  const std::vector<CurveTable> from = {
+      earlier_trials({.table = related_to(table), .budget = parse_table_budget("5full")}, 77)};
+  std::vector<CurveTable> misleading = from;  // its best trial is the same, what is known of the others is not
+  std::vector<CurveTable::Run>& runs = misleading.front().runs;
+  const auto best = std::ranges::max_element(
+      runs, {}, [](const CurveTable::Run& run) { return *std::ranges::max_element(run.value); });
+  const double worst = *std::ranges::min_element(best->value) - 1.0;
+  for (auto run = runs.begin(); run != runs.end(); ++run) {
+    if (run == best) continue;
+    for (double& value : run->value) value = 2.0 * worst - value;
+  }
+  const auto trials_with = [&](const char* earlier_curves, std::span<const CurveTable> earlier) {
+    const PolicySpec spec{.name = "bapi", .options = {{"earlier_curves", earlier_curves}}};
+    return trained(simulate(
+        table, spec, *make_policy(spec), {.budget = 3.0 * table.mean_full_cost(), .seed = 5, .from = earlier}));
+  };
+  EXPECT_EQ(trials_with("off", from), trials_with("off", misleading));
+  EXPECT_NE(trials_with("on", from), trials_with("off", from));
 }
 
 TEST(WarmStart, DecisionsSayWhichWeightTheEarlierStudyHas) {

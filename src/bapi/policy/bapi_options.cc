@@ -214,6 +214,10 @@ void add_models(Table& table) {
           [](BapiOptions & o) -> auto& { return o.model.cost; },
           {{"log-rate", CostForm::log_rate}, {"linear", CostForm::linear_mean}, {"literal", CostForm::literal}},
           "model of costs: log-rate, linear or literal (as in the paper)")
+      .flag(
+          "earlier_curves",
+          [](BapiOptions & o) -> auto& { return o.model.earlier_curves; },
+          "learn from the curves of earlier studies that a warm start names, not from their best configurations alone")
       .integer(
           "max_rows",
           [](BapiOptions & o) -> auto& { return o.model.curves.max_rows; },

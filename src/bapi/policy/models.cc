@@ -44,7 +44,7 @@ Prognosis Models::law_from(const CurveAt& at, Epoch first) const {
 
 Models fit_models(const Evidence& evidence, const ModelOptions& options, Rng& rng) {
   CurveModelOptions curves = curve_options(evidence.spec().metric, options.curves);
-  curves.trends = earlier_trends(evidence.spec());
+  if (options.earlier_curves) curves.trends = earlier_trends(evidence.spec());
   curves.bounds = evidence.bounds();
   Models models{CurveModel::fit(evidence.curves(), evidence.epochs(), curves, rng), fit_cost(evidence, options, rng)};
   const double noise = models.surrogate->noise();

@@ -19,6 +19,10 @@ struct ModelOptions {
   Reached reached = Reached::known;
   CostForm cost = CostForm::log_rate;
 
+  // Whether the curves of earlier studies count (see fit_models()); without them a warm start tries configurations
+  // alone.
+  bool earlier_curves = true;
+
   // The cost model learns from at most this many trials, evenly taken.
   int cost_trials = 300;
 };
