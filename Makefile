@@ -193,11 +193,10 @@ VERSION = $(shell sed -n 's,^project.bapi VERSION \([0-9.]*\).*,\1,p' CMakeLists
 release: deps ## build and test everything for a release into build/release-files (needs root, PyPI, a Debian mirror)
 	@tools/install-deps release
 	@echo "Building the single file, the package and a wheel for each Python: half an hour of processor time"
-	rm -rf $(RELEASE)
-	mkdir -p $(RELEASE)
+	tools/begin-release $(RELEASE)
 	$(MAKE) single-file deb
 	install --strip build/static/bapi $(RELEASE)/bapi-$(VERSION)-linux-$(shell uname -m)
-	cp build/package/*.deb $(RELEASE)
+	cp build/package/bapi_$(VERSION)_*.deb $(RELEASE)
 	tools/build-wheels $(RELEASE)/bapi-$(VERSION)-linux-$(shell uname -m) $(RELEASE)
 	cd $(RELEASE) && sha256sum bapi* > SHA256SUMS
 	@echo "Testing them in root file systems of Debian 11 and 12: about five minutes"
