@@ -185,6 +185,33 @@ class TimedDispatch : public WorkerDispatch {
   Book& book_;
 };
 
+// The leader's side, counted.
+class CountedDispatch : public LeaderDispatch {
+ public:
+  explicit CountedDispatch(LeaderDispatch& dispatch) : dispatch_(dispatch) {}
+
+  Board read() override { return dispatch_.read(); }
+  std::vector<WorkOrder> orders() override { return dispatch_.orders(); }
+  Pace pace() override { return dispatch_.pace(); }
+  void set_pace(const Pace& pace) override { dispatch_.set_pace(pace); }
+  std::vector<WorkOrder> put_all(std::span<const WorkOrder> orders) override {
+    ++writes;
+    written += static_cast<int>(orders.size());
+    return dispatch_.put_all(orders);
+  }
+  void settle_with_next_append(const Settlement& settlement) override { dispatch_.settle_with_next_append(settlement); }
+  void settle() override { dispatch_.settle(); }
+  std::optional<WorkerRecord> declare_lost(WorkerId worker) override { return dispatch_.declare_lost(worker); }
+  void set_aside(WorkerId worker) override { dispatch_.set_aside(worker); }
+  bool wait(double seconds) override { return dispatch_.wait(seconds); }
+
+  int writes = 0;   // that waited for the disk
+  int written = 0;  // orders
+
+ private:
+  LeaderDispatch& dispatch_;
+};
+
 // One trial at a time, an epoch every so many seconds; holds at the end of a segment, as programs do where epochs are
 // counted.
 class PacedProgram : public Evaluator {
@@ -248,7 +275,8 @@ void measure_load(const DatabaseUrl& url, const Load& load, Figures& figures) {
   Session session(store, *policy, lead->clock());
   Book book;
   session.listen([&](const StoredEvent& stored) { book.recorded(stored.event); });
-  ClusterEvaluator evaluator(session, *lead, *lead, lead->clock());
+  CountedDispatch counted(*lead);
+  ClusterEvaluator evaluator(session, *lead, counted, lead->clock());
   evaluator.announce(StudyPhase::open);
 
   std::atomic<bool> leave = false;
@@ -288,6 +316,7 @@ void measure_load(const DatabaseUrl& url, const Load& load, Figures& figures) {
       warm = true;
       book.begin();
       before = reports();
+      counted.writes = counted.written = 0;
     }
     if (now() - began > kWarmUp + load.seconds) interrupt = true;
   };
@@ -308,6 +337,8 @@ void measure_load(const DatabaseUrl& url, const Load& load, Figures& figures) {
   figures.add("delivery to log, median", n, 1e3 * quantile(book.to_log(), 0.5), "ms");
   figures.add("delivery to log, p99", n, 1e3 * quantile(book.to_log(), 0.99), "ms");
   figures.add("segment end to next order, median", n, 1e3 * quantile(book.next_orders(), 0.5), "ms");
+  figures.add("orders written", n, counted.written, "");
+  figures.add("orders in one write, mean", n, static_cast<double>(counted.written) / std::max(1, counted.writes), "");
   figures.add("segment end to next order, p99", n, 1e3 * quantile(book.next_orders(), 0.99), "ms");
   remove_study(url, "load");
 }

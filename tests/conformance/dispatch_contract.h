@@ -255,6 +255,25 @@ TEST_P(DispatchContract, OrdersReachTheirWorkerAloneAndWhole) {
   EXPECT_EQ(leader().orders(), (std::vector<WorkOrder>{one, two, three}));
 }
 
+TEST_P(DispatchContract, OrdersOfOneStepAreNumberedAsTheyCame) {
+  const WorkerId first = join();
+  const WorkerId second = join();
+  const WorkOrder before = leader().put(order(7, first));
+  const std::vector<WorkOrder> wanted{order(9, second), order(3, first), order(7, first, 8), order(4, second)};
+  const std::vector<WorkOrder> written = leader().put_all(wanted);
+  ASSERT_EQ(written.size(), wanted.size());
+  std::int64_t last = before.number;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_EQ(written[i].trial, wanted[i].trial);
+    EXPECT_EQ(written[i].segment, wanted[i].segment);
+    EXPECT_GT(written[i].number, last);
+    last = written[i].number;
+  }
+  EXPECT_EQ(written[2].charged_until, before.charged_until);
+  EXPECT_EQ(workers().look(first).orders, (std::vector<WorkOrder>{written[1], written[2]}));
+  EXPECT_EQ(workers().look(second).orders, (std::vector<WorkOrder>{written[0], written[3]}));
+}
+
 TEST_P(DispatchContract, ANewOrderIsChargedFromNowOnAndALaterOneOfItsTrialAsBefore) {
   const WorkerId worker = join();
   const double before = leader().read().now;

@@ -481,8 +481,8 @@ class SimulatedCluster {
     void set_pace(const Pace& pace) override {
       world_.call(line_, [&] { lead_.set_pace(pace); });
     }
-    WorkOrder put(const WorkOrder& order) override {
-      return world_.call(line_, [&] { return lead_.put(order); });
+    std::vector<WorkOrder> put_all(std::span<const WorkOrder> orders) override {
+      return world_.call(line_, [&] { return lead_.put_all(orders); });
     }
     void settle_with_next_append(const Settlement& settlement) override { lead_.settle_with_next_append(settlement); }
     void settle() override {

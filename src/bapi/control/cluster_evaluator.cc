@@ -290,6 +290,7 @@ void ClusterEvaluator::recorded() {
 }
 
 bool ClusterEvaluator::serve() {
+  if (has_news_ && facts_.empty() && settlement_.empty()) patiently([&] { give_orders(); });
   if (clock_.now() - read_at_ >= kServeEvery) look();
   return !facts_.empty();
 }
@@ -313,7 +314,7 @@ void ClusterEvaluator::start(const Segment& segment) {
   if (trains && order->second.segment.until == segment.until) return;  // a worker has it already
   leave_queue(segment.trial);
   queue_.push_back(segment);
-  if (trains) patiently([&] { put(segment.trial, order->second.worker, OrderCommand::train, segment); });
+  has_news_ = true;
 }
 
 void ClusterEvaluator::leave_queue(TrialId trial) {
@@ -323,21 +324,32 @@ void ClusterEvaluator::leave_queue(TrialId trial) {
 void ClusterEvaluator::release(TrialId trial) {
   leave_queue(trial);
   released_.insert(trial);
-  const auto order = orders_.find(trial);
-  if (order == orders_.end() || order->second.command == OrderCommand::release) return;
-  patiently([&] { put(trial, order->second.worker, OrderCommand::release, order->second.segment); });
+  has_news_ = true;
 }
 
-void ClusterEvaluator::put(TrialId trial, WorkerId worker, OrderCommand command, const Segment& segment) {
+WorkOrder ClusterEvaluator::order_for(TrialId trial,
+                                      WorkerId worker,
+                                      OrderCommand command,
+                                      const Segment& segment) const {
   const auto seen = in_log_.find(worker);
-  if (!orders_.contains(trial)) unused_.insert(trial);
-  orders_[trial] = dispatch_.put({.trial = trial,
-                                  .worker = worker,
-                                  .command = command,
-                                  .segment = segment,
-                                  .seen = seen == in_log_.end() ? 0 : seen->second});
-  trained_by_[trial] = worker;
-  leave_queue(trial);
+  return {.trial = trial,
+          .worker = worker,
+          .command = command,
+          .segment = segment,
+          .seen = seen == in_log_.end() ? 0 : seen->second};
+}
+
+// All at once: the time that a database takes to have something on its disk is paid once.
+void ClusterEvaluator::write(std::span<const WorkOrder> orders) {
+  if (orders.empty()) return;
+  for (const WorkOrder& order : orders) {
+    if (!orders_.contains(order.trial)) unused_.insert(order.trial);
+  }
+  for (WorkOrder& written : dispatch_.put_all(orders)) {
+    trained_by_[written.trial] = written.worker;
+    leave_queue(written.trial);
+    orders_[written.trial] = std::move(written);
+  }
 }
 
 void ClusterEvaluator::announce(StudyPhase phase) {
@@ -357,28 +369,30 @@ void ClusterEvaluator::queue_what_was_broken_off() {
   }
 }
 
-// Orders that could not be written when they were due.
-void ClusterEvaluator::catch_up() {
+// For trials that a worker has: to let them go, or to continue where they are.
+std::vector<WorkOrder> ClusterEvaluator::orders_to_holders() const {
   const auto held = [&](TrialId trial) -> const WorkOrder* {
     const auto order = orders_.find(trial);
     return order != orders_.end() && order->second.command == OrderCommand::train ? &order->second : nullptr;
   };
+  std::vector<WorkOrder> orders;
   for (const TrialId trial : released_) {
-    if (const WorkOrder* order = held(trial)) put(trial, order->worker, OrderCommand::release, order->segment);
+    const WorkOrder* order = held(trial);
+    if (order) orders.push_back(order_for(trial, order->worker, OrderCommand::release, order->segment));
   }
-  const std::deque<Segment> waiting = queue_;
-  for (const Segment& segment : waiting) {
-    if (const WorkOrder* order = held(segment.trial)) put_renewed(segment, order->worker);
+  for (const Segment& segment : queue_) {
+    if (const WorkOrder* order = held(segment.trial)) orders.push_back(renewed_order(segment, order->worker));
   }
+  return orders;
 }
 
-void ClusterEvaluator::put_renewed(const Segment& waiting, WorkerId worker) {
+WorkOrder ClusterEvaluator::renewed_order(const Segment& waiting, WorkerId worker) const {
   Segment segment = session_.renewed(waiting);
   segment.continued = segment.continued || waiting.continued;
   if (session_.history().trial(segment.trial).state == TrialState::interrupted) {
     segment.most_unreported = spec().epochs.max;
   }
-  put(segment.trial, worker, OrderCommand::train, segment);
+  return order_for(segment.trial, worker, OrderCommand::train, segment);
 }
 
 std::map<WorkerId, int> ClusterEvaluator::free_slots() const {
@@ -486,25 +500,32 @@ void ClusterEvaluator::keep_pace(std::span<const Placing> placings) {
 // at what was granted before it was lowered, then the orders.
 void ClusterEvaluator::give_orders() {
   if (in_doubt_) read_orders();
+  has_news_ = false;
   queue_what_was_broken_off();
-  catch_up();
+  write(orders_to_holders());
   std::vector<Placing> placings = places();
   if (time_is_cost()) placings.resize(affordable(placings));
   nothing_affordable_ = time_is_cost() && orders_.empty() && !queue_.empty() && seconds_left() < shortest_right_;
   keep_pace(placings);
-  if (placings.empty()) return;
+  if (placings.empty() || !pays_for(placings)) return;
+  std::vector<WorkOrder> orders;
+  for (const Placing& placing : placings) {
+    const Segment& waiting =
+        *std::ranges::find_if(queue_, [&](const Segment& segment) { return segment.trial == placing.trial; });
+    orders.push_back(renewed_order(waiting, placing.worker));
+  }
+  write(orders);
+}
+
+// Whether the rights that were granted before the pace was lowered fit the budget with these orders as well.
+bool ClusterEvaluator::pays_for(std::span<const Placing> placings) {
   bool holds = !time_is_cost();
   for (int attempt = 0; !holds && attempt < kPaceAttempts; ++attempt) {
     read_board();
     holds = latest_stop(stakes(placings), seconds_left()) >= pace_.stop_at.value_or(0.0);
     if (!holds) keep_pace(placings);
   }
-  if (!holds) return;
-  for (const Placing& placing : placings) {
-    const Segment waiting =
-        *std::ranges::find_if(queue_, [&](const Segment& segment) { return segment.trial == placing.trial; });
-    put_renewed(waiting, placing.worker);
-  }
+  return holds;
 }
 
 }  // namespace bapi

@@ -90,8 +90,10 @@ class ClusterEvaluator : public Evaluator {
   void give_orders();
   void leave_queue(TrialId trial);
   void queue_what_was_broken_off();
-  void catch_up();
-  void put_renewed(const Segment& waiting, WorkerId worker);
+  std::vector<WorkOrder> orders_to_holders() const;
+  WorkOrder order_for(TrialId trial, WorkerId worker, OrderCommand command, const Segment& segment) const;
+  WorkOrder renewed_order(const Segment& waiting, WorkerId worker) const;
+  bool pays_for(std::span<const Placing> placings);
   std::vector<Placing> places() const;
   const WorkerRecord* worker_for(TrialId trial, const std::map<WorkerId, int>& free) const;
   std::string host_to_avoid(TrialId trial) const;  // empty: none
@@ -100,7 +102,7 @@ class ClusterEvaluator : public Evaluator {
   std::vector<Stake> stakes(std::span<const Placing> placings) const;
   std::size_t affordable(std::span<const Placing> placings) const;
   void keep_pace(std::span<const Placing> placings);
-  void put(TrialId trial, WorkerId worker, OrderCommand command, const Segment& segment);
+  void write(std::span<const WorkOrder> orders);
   const WorkerRecord* find(WorkerId worker) const;
 
   template <typename Step>
@@ -115,7 +117,8 @@ class ClusterEvaluator : public Evaluator {
   Board board_;
   double read_at_ = 0.0;  // by the clock
   std::map<TrialId, WorkOrder> orders_;
-  std::deque<Segment> queue_;                // wait for a slot
+  std::deque<Segment> queue_;                // wait for a slot, or to be written as orders
+  bool has_news_ = false;                    // trials were started or released since orders were written
   std::set<TrialId> released_;               // and not started since: not to be continued by themselves
   std::map<WorkerId, std::int64_t> taken_;   // the last delivery of each worker that was taken
   std::map<WorkerId, std::int64_t> in_log_;  // the same, recorded

@@ -18,6 +18,7 @@
 namespace bapi {
 namespace {
 
+constexpr double kNextGlance = 0.02;     // seconds between two looks for the order that follows a segment
 constexpr double kAskEvery = 1.0;        // seconds: for orders without a notification, for a longer right near its end
 constexpr double kFirstRetry = 0.1;      // seconds
 constexpr double kLastRetry = 5.0;       // seconds
@@ -164,6 +165,7 @@ class WorkerLoop::Life {
       held.waiting = advanced(order.segment, facts_after(order.seen), options_.smooth);
     } else {
       evaluator_->release(order.trial);
+      at_end_.erase(order.trial);
     }
   }
 
@@ -201,6 +203,7 @@ class WorkerLoop::Life {
       if (!held.waiting) continue;
       if (may) {
         evaluator_->start(*held.waiting);
+        at_end_.erase(trial);
         live_ = evaluator_->live();
         keep_guarded();
         held.waiting.reset();
@@ -213,12 +216,15 @@ class WorkerLoop::Life {
     asked_in_vain_ = false;
   }
 
+  // A program at the end of its segment shall not wait for what others do meanwhile.
   void train() {
     live_ = evaluator_->live();
-    const bool idle = live_.empty() && !wants_right_ && !going_;
-    if (idle) dispatch_.wait(id_, options_.tick);
+    std::erase_if(at_end_, [&](TrialId trial) { return !is_live(trial); });
+    const double tick = at_end_.empty() ? options_.tick : std::min(kNextGlance, options_.tick);
+    const bool idle = at_end_.size() == live_.size() && !wants_right_ && !going_;
+    if (idle && dispatch_.wait(id_, tick)) look_at_ = clock_.now();  // a hint is given once
     const bool asks_now = wants_right_ && clock_.now() >= try_again_at_;
-    gather(evaluator_->wait(idle || asks_now ? 0.0 : options_.tick));
+    gather(evaluator_->wait(idle || asks_now ? 0.0 : tick));
     count_time();
     live_ = evaluator_->live();
     if (live_.empty()) keep_guarded();
@@ -236,6 +242,7 @@ class WorkerLoop::Life {
     for (const Event& fact : facts) {
       outbox_.push_back(fact);
       urgent_ = urgent_ || !is_plain(fact);
+      if (const auto* done = std::get_if<SegmentDone>(&fact)) at_end_.insert(done->trial);
       if (const auto* report = std::get_if<Measured>(&fact)) {
         reported_.insert(report->trial);
         tally_.failures = 0;
@@ -397,6 +404,7 @@ class WorkerLoop::Life {
   WorkerTally tally_;
   double counted_at_ = 0.0;
   std::set<TrialId> reported_;
+  std::set<TrialId> at_end_;  // live, with a segment that has ended and no order since
 };
 
 WorkerLoop::WorkerLoop(WorkerDispatch& dispatch,

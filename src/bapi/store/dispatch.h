@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -122,10 +123,12 @@ class LeaderDispatch {
   // When it returns, every later grant obeys the new pace; what was granted before stands.
   virtual void set_pace(const Pace& pace) = 0;
 
-  // The trial's order from now on; returns its number, which is larger than that of every order before. The trial's
-  // process is taken to be charged for up to this instant if the trial had no order, else as before. `number` and
-  // `charged_until` of the argument are ignored. LogicError if another worker holds the trial.
-  virtual WorkOrder put(const WorkOrder& order) = 0;
+  // The orders of these trials from now on, all of them in one step; returns them with their numbers, which are larger
+  // than those of every order before. A trial's process is taken to be charged for up to this instant if the trial had
+  // no order, else as before. `number` and `charged_until` of the arguments are ignored. LogicError if another worker
+  // holds one of the trials.
+  virtual std::vector<WorkOrder> put_all(std::span<const WorkOrder> orders) = 0;
+  WorkOrder put(const WorkOrder& order) { return put_all({&order, 1}).front(); }
 
   // The next append to the study's log by this leader writes this as well, in the same transaction: never one without
   // the other. What no append has taken along is written by `settle`. A second call before that adds to the first.

@@ -131,16 +131,19 @@ void MemoryLead::set_pace(const Pace& pace) {
   dispatch_.pace_ = pace;
 }
 
-WorkOrder MemoryLead::put(const WorkOrder& order) {
+std::vector<WorkOrder> MemoryLead::put_all(std::span<const WorkOrder> orders) {
   check_held();
-  const auto before = dispatch_.orders_.find(order.trial);
-  const bool held = before != dispatch_.orders_.end();
-  check(!held || before->second.worker == order.worker, "MemoryDispatch: another worker holds the trial");
-  WorkOrder written = order;
-  written.number = ++dispatch_.last_order_;
-  written.charged_until = held ? before->second.charged_until : dispatch_.clock_.now();
-  dispatch_.orders_[order.trial] = written;
-  return written;
+  std::vector<WorkOrder> all;
+  for (const WorkOrder& order : orders) {
+    const auto before = dispatch_.orders_.find(order.trial);
+    const bool held = before != dispatch_.orders_.end();
+    check(!held || before->second.worker == order.worker, "MemoryDispatch: another worker holds the trial");
+    WorkOrder& written = all.emplace_back(order);
+    written.number = ++dispatch_.last_order_;
+    written.charged_until = held ? before->second.charged_until : dispatch_.clock_.now();
+  }
+  for (const WorkOrder& written : all) dispatch_.orders_[written.trial] = written;
+  return all;
 }
 
 void MemoryLead::settle_with_next_append(const Settlement& settlement) { pending_.add(settlement); }

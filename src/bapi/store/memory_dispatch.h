@@ -60,7 +60,7 @@ class MemoryLead : public Leadership, public LeaderDispatch {
   std::vector<WorkOrder> orders() override;
   Pace pace() override;
   void set_pace(const Pace& pace) override;
-  WorkOrder put(const WorkOrder& order) override;
+  std::vector<WorkOrder> put_all(std::span<const WorkOrder> orders) override;
   void settle_with_next_append(const Settlement& settlement) override;
   void settle() override;
   std::optional<WorkerRecord> declare_lost(WorkerId worker) override;

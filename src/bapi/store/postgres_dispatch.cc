@@ -311,31 +311,41 @@ void PostgresLead::set_pace(const Pace& pace) {
       {pace.lease, stop_at, word(pace.phase)});
 }
 
-WorkOrder PostgresLead::put(const WorkOrder& order) {
-  const std::string segment = encode(order.segment);
+std::vector<WorkOrder> PostgresLead::put_all(std::span<const WorkOrder> orders) {
+  SqlArray<std::int64_t> trials;
+  SqlArray<std::int64_t> workers;
+  SqlArray<std::string> commands;
+  SqlArray<std::string> segments;
+  SqlArray<std::int64_t> seen;
+  for (const WorkOrder& order : orders) {
+    trials.emplace_back(index(order.trial));
+    workers.emplace_back(index(order.worker));
+    commands.emplace_back(word(order.command));
+    segments.emplace_back(encode(order.segment));
+    seen.emplace_back(order.seen);
+  }
   const SqlRows rows = db_->run_again(
-      "WITH mine AS (UPDATE bapi.study SET last_order = last_order + 1 WHERE id = $1 AND term = $2 "
-      "RETURNING id, last_order), written AS (INSERT INTO bapi.work_order AS o "
+      "WITH mine AS (UPDATE bapi.study SET last_order = last_order + $3 WHERE id = $1 AND term = $2 "
+      "RETURNING id, last_order - $3 AS before), written AS (INSERT INTO bapi.work_order AS o "
       "(study, trial, worker, number, command, segment_json, seen, charged_until) "
-      "SELECT mine.id, $3, $4, mine.last_order, $5, $6, $7, clock_timestamp() FROM mine "
+      "SELECT mine.id, g.trial, g.worker, mine.before + g.n, g.command, g.segment, g.seen, clock_timestamp() FROM "
+      "mine, "
+      "unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::bigint[]) WITH ORDINALITY "
+      "AS g (trial, worker, command, segment, seen, n) "
       "ON CONFLICT (study, trial) DO UPDATE SET number = excluded.number, command = excluded.command, "
       "segment_json = excluded.segment_json, seen = excluded.seen WHERE o.worker = excluded.worker "
-      "RETURNING number, charged_until) "
-      "SELECT number, charged_until FROM written WHERE EXISTS (SELECT FROM pg_notify('bapi_worker_' || $4, ''))",
-      {study_,
-       term_,
-       index(order.trial),
-       index(order.worker),
-       word(order.command),
-       std::string_view(segment),
-       order.seen});
-  if (rows.empty()) {
+      "RETURNING worker, number, charged_until) "
+      "SELECT number, charged_until, pg_notify('bapi_worker_' || worker, '')::text FROM written ORDER BY number",
+      {study_, term_, static_cast<std::int64_t>(orders.size()), trials, workers, commands, segments, seen});
+  if (rows.size() != std::ssize(orders)) {
     check_held();
     throw LogicError("PostgresLead: another worker holds the trial");
   }
-  WorkOrder written = order;
-  written.number = rows.integer(0, 0);
-  written.charged_until = rows.instant(0, 1);
+  std::vector<WorkOrder> written(orders.begin(), orders.end());
+  for (int row = 0; row < rows.size(); ++row) {
+    written[static_cast<std::size_t>(row)].number = rows.integer(row, 0);
+    written[static_cast<std::size_t>(row)].charged_until = rows.instant(row, 1);
+  }
   return written;
 }
 
