@@ -4,7 +4,7 @@
     hooks: {trial_end: [python3, to_tensorboard.py], study_end: [python3, to_tensorboard.py]}
     tensorboard --logdir NAME.bapi/tensorboard
 
-or afterwards: python3 to_tensorboard.py mlp.bapi
+or afterwards: python3 to_tensorboard.py mlp.bapi. Of a study in a database, that writes to tensorboard/ here.
 
 An event file is a sequence of records: length, checksum of the length, bytes, checksum of the bytes; the bytes are an
 Event of tensorflow/core/util/event.proto: wall_time = 1, step = 2, file_version = 3, summary = 5 with values (1) of

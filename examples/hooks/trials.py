@@ -22,7 +22,7 @@ def told(*command):
 def trials():
     """(study, directory, trials): the trial of a hook's event; all with a curve at the end of the study, or by hand."""
     by_hand = len(sys.argv) > 1
-    place = sys.argv[1] if by_hand else os.environ["BAPI_STUDY_DIR"]
+    place = sys.argv[1] if by_hand else os.environ["BAPI_STUDY_PLACE"]
     if not by_hand and "BAPI_TRIAL" in os.environ:
         study, metric = os.environ["BAPI_STUDY"], os.environ["BAPI_METRIC"]
         records = [told("show", place, os.environ["BAPI_TRIAL"])]
@@ -34,4 +34,5 @@ def trials():
     for record in records:
         curve = [(point["epoch"], {metric: point["value"], **point.get("metrics", {})}) for point in record["curve"]]
         found.append(Trial(f"{study}-{record['trial']:04}", record["state"], record["config"], curve))
-    return study, place, found
+    directory = place if by_hand else os.environ["BAPI_STUDY_DIR"]
+    return study, directory if os.path.isdir(directory) else ".", found  # a database is no place for files

@@ -1,11 +1,12 @@
 """bapi: finds the best model a fixed training budget can buy.
 
-`tune` runs a training function under a budget; `Study` is ask and tell for your own loop; `report`, `config` and
+`tune` runs a training function under a budget, and `work` helps with it on other machines; `Study` is ask and tell for your own loop; `report`, `config` and
 `checkpoint_dir` are for training scripts started by `bapi run`.
 """
 
 from . import _import_check as _import_check  # before what loads the engine
 from ._callbacks import CallbackWarning, Notice
+from ._cluster import work
 from ._core import Error, InvalidInput, LogicError, StoreError, policies
 from ._core import version as __version__
 from ._models import Comparison, Course, LearningCurveModel, compare, simulate
@@ -51,4 +52,5 @@ __all__ = [
     "simulate",
     "started_by_bapi",
     "tune",
+    "work",
 ]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
+import subprocess
+import sys
 import time
 import traceback
 from dataclasses import dataclass
@@ -34,6 +37,15 @@ class Task:
     metric: str
     counts: Optional[Tuple[str, int, str]]
     """How reports count: goal, smooth and of. None if no model is to be kept: the study is in memory."""
+    models: str = ""
+    """Where its checkpoints are, if not in `directory`."""
+    carry: Optional[Tuple[str, str]] = None
+    """Shell commands that fetch its checkpoints before it is trained, and push them afterwards."""
+
+    @property
+    def place_of_models(self) -> str:
+        """The directory in which its directory `checkpoint` is."""
+        return self.models or self.directory
 
 
 @dataclass(frozen=True)
@@ -156,11 +168,11 @@ class _Reports:
 
     def __init__(self, link: Link, task: Task) -> None:
         self._link = link
-        self._directory = task.directory
+        self._task = task
         self._known = task.fields.from_epoch
         self._saver = None
         if task.counts is not None:
-            self._saver = _core.BestModelSaver(task.directory, *task.counts, task.fields.recent)
+            self._saver = _core.BestModelSaver(task.place_of_models, *task.counts, task.fields.recent)
 
     def report(
         self, trial: int, epoch: int, value: float, cost: Optional[float], others: Mapping[str, float]
@@ -176,7 +188,45 @@ class _Reports:
         return answer.advice, answer.until
 
     def directory(self, trial: int) -> str:
-        return self._directory
+        return self._task.directory
+
+    def models(self, trial: int) -> str:
+        return self._task.place_of_models
+
+
+class _TransferFailed(Exception):
+    """A command that carries checkpoints did not succeed."""
+
+
+def _carry(command: str, option: str, task: Task) -> None:
+    """Runs a command for the checkpoints of a task, in the environment that training programs get."""
+    fields = task.fields
+    about = {
+        "BAPI_TRIAL": str(fields.trial),
+        "BAPI_DIR": task.directory,
+        "BAPI_CHECKPOINT_DIR": os.path.join(task.place_of_models, "checkpoint"),
+        "BAPI_CONFIG": os.path.join(task.directory, "config.json"),
+        "BAPI_FROM_EPOCH": str(fields.from_epoch),
+        "BAPI_UNTIL_EPOCH": str(fields.until),
+    }
+    done = subprocess.run(["sh", "-c", command], env={**os.environ, **about}, check=False)
+    if done.returncode != 0:
+        raise _TransferFailed(f"the command of {option} failed with exit code {done.returncode}")
+
+
+def _train_carried(work: Work, task: Task, segment: Segment) -> None:
+    """Trains with checkpoints that other machines find. Those that cannot be pushed are lost to them, and no more."""
+    fetch, push = task.carry or ("", "")
+    if fetch and task.fields.from_epoch > 0:
+        _carry(fetch, "fetch", task)
+    try:
+        work.train(segment)
+    finally:
+        if push:
+            try:
+                _carry(push, "push", task)
+            except _TransferFailed as error:
+                sys.stderr.write(f"bapi: trial {task.fields.trial}: {error}\n")
 
 
 def train_task(link: Link, work: Work, task: Task) -> None:
@@ -184,7 +234,7 @@ def train_task(link: Link, work: Work, task: Task) -> None:
     link.say(Message("ready", time.monotonic()))
     segment = Segment(_Reports(link, task), task.fields, task.max_epochs, task.metric)
     try:
-        work.train(segment)
+        _train_carried(work, task, segment)
     except Exception as error:
         parts = (failure_text(error), isinstance(error, work.catch))
         link.say(Message("raised", time.monotonic(), parts, Raised.of(error)))

@@ -1,4 +1,4 @@
-"""Ctrl-C while a study is tuned."""
+"""Ctrl-C, and other signals that end a run in order, while a study is tuned."""
 
 from __future__ import annotations
 
@@ -23,3 +23,23 @@ def on_ctrl_c(handle: Callable[[int, Any], None]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextlib.contextmanager
+def on_signals_to_leave(handle: Callable[[int, Any], None]) -> Iterator[None]:
+    """Ctrl-C, SIGTERM and SIGUSR1 (schedulers send them before the end) call `handle(number, frame)`.
+
+    Does nothing in threads, and leaves a signal alone for which the program has a handler of its own.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    others = [number for number in (signal.SIGTERM, signal.SIGUSR1) if signal.getsignal(number) is signal.SIG_DFL]
+    for number in others:
+        signal.signal(number, handle)
+    try:
+        with on_ctrl_c(handle):
+            yield
+    finally:
+        for number in others:
+            signal.signal(number, signal.SIG_DFL)

@@ -13,9 +13,8 @@ from multiprocessing import connection, resource_tracker
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _core
-from ._environment import variables_set
+from ._environment import database_variables, variables_set
 from ._executor import Answer, Ended, Message, Task, Train, Work, train_task
-from ._study import Study
 
 
 class _Pipe:
@@ -71,7 +70,7 @@ def refuse_what_processes_cannot_import(train: Train) -> None:
 class _Process:
     """A worker, as the process that has the study knows it."""
 
-    def __init__(self, work: Work, variables: Mapping[str, str], guard: "_core.WorkerGuard") -> None:
+    def __init__(self, work: Work, variables: Mapping[str, Optional[str]], guard: "_core.WorkerGuard") -> None:
         context = multiprocessing.get_context("spawn")
         self.end, theirs = context.Pipe()
         self.process = context.Process(target=_live, args=(theirs, os.getpid(), work), daemon=True)
@@ -79,7 +78,8 @@ class _Process:
         self.killed = False
         try:
             # What it imports may look at its variables already.
-            with _ctrl_c_blocked(), variables_set(variables), variables_set(_by_name(guard.marks())):
+            variables = {**database_variables(), **variables, **_by_name(guard.marks())}
+            with _ctrl_c_blocked(), variables_set(variables):
                 self.process.start()
                 guard.watch(self.process.pid)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -116,14 +116,14 @@ def _by_name(variables: List[str]) -> Dict[str, str]:
 class ProcessExecutor:
     """Processes that `multiprocessing` starts, of one study."""
 
-    def __init__(self, study: Study) -> None:
-        self._study = study
-        self.guard = _core.WorkerGuard(study._core)
+    def __init__(self, spec: "_core.Spec") -> None:
+        self._spec = spec
+        self.guard = _core.WorkerGuard(spec)
         """Ends what workers leave, and everything when this process is killed; stops all of it with this process."""
 
     def spawn(self, number: int, work: Work) -> _Process:
         """Starts a process."""
-        return _Process(work, _core.worker_environment(self._study._core, number), self.guard)
+        return _Process(work, _core.worker_environment(self._spec, number), self.guard)
 
     def give(self, worker: _Process, task: Optional[Task]) -> None:
         """Sends a task."""

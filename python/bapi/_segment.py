@@ -19,6 +19,9 @@ class Channel(Protocol):
 
     def directory(self, trial: int) -> str: ...
 
+    def models(self, trial: int) -> str:
+        """The directory in which its directory `checkpoint` is."""
+
 
 @dataclass(frozen=True)
 class SegmentFields:
@@ -96,7 +99,7 @@ class Segment:
     @property
     def checkpoint_dir(self) -> pathlib.Path:
         """Directory for the trial's checkpoints. It exists; its contents are yours."""
-        return self.directory / "checkpoint"
+        return pathlib.Path(self._channel.models(self._fields.trial)) / "checkpoint"
 
     @property
     def advice(self) -> str:

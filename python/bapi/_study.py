@@ -147,6 +147,11 @@ class StudyOptions:
     @property
     def root(self) -> Optional[str]:
         """The directory of the study; None in memory."""
+        if is_database(self.storage):
+            raise _core.InvalidInput(
+                f"storage: found a database, {self.storage}; bapi.Study needs a directory such as 'mlp.bapi'. A study in "
+                "a database is led by bapi.tune and trained by bapi.tune and bapi.work"
+            )
         return study_root(self.storage)[0]
 
     def spec(self) -> "_core.Spec":
@@ -169,7 +174,7 @@ class StudyOptions:
         more = {_STUDY_KEYS.get(key, key): value for key, value in self.more.items()}
         file.update({key: value for key, value in {**optional, **more}.items() if value is not None})
         return _core.Spec(
-            name=study_root(self.storage)[1],
+            name="study" if is_database(self.storage) else study_root(self.storage)[1],
             space=space_parts(self.space),
             policy=self.policy,
             policy_options=dict(self.policy_options or {}),
@@ -210,13 +215,21 @@ def _json(value: Any, name: str) -> str:
     return json.dumps(value, ensure_ascii=False, default=plain)
 
 
+def is_database(storage: Optional[Path]) -> bool:
+    """Whether it is the address of a study in a database: postgresql://user@host/database#name, or #name there."""
+    return isinstance(storage, str) and storage.startswith(("postgresql://", "postgres://", "#"))
+
+
 def study_root(storage: Optional[Path]) -> Tuple[Optional[str], str]:
     """The directory of a study, NAME.bapi, and its name."""
     if storage is None:
         return None, "study"
     path = pathlib.Path(storage)
     if not path.name or "://" in str(storage):
-        raise _core.InvalidInput(f"storage: found {str(storage)!r}, expected a directory such as 'mlp.bapi'")
+        raise _core.InvalidInput(
+            f"storage: found {str(storage)!r}, expected a directory such as 'mlp.bapi', or a study in a database, "
+            "postgresql://user@host/database#mlp"
+        )
     if path.suffix != ".bapi":
         path = path.with_name(path.name + ".bapi")
     return str(path), path.stem
@@ -387,6 +400,10 @@ class Study:
         (path / "checkpoint").mkdir(parents=True, exist_ok=True)
         return str(path)
 
+    def models(self, trial: int) -> str:
+        """The directory that holds the checkpoints of a trial: the same."""
+        return self.directory(trial)
+
     def close(self) -> None:
         """Ends the use of the study, so that other processes can run it; it can still be read.
 
@@ -556,7 +573,7 @@ class Study:
     def __repr__(self) -> str:
         _, _, best, trials = self._core.progress()
         shown = "none yet" if best is None else f"{best:.4g}"
-        where = "in memory" if self.path is None else _shown(self.path)
+        where = self._core.database or ("in memory" if self.path is None else _shown(self.path))
         return f"Study({self.name}, {where}: {trials} trials, {self._core.spending()}, best {shown})"
 
     def _repr_html_(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from typing import Any, Callable, Mapping, Optional, Tuple, Type, Union
@@ -14,7 +15,7 @@ from ._interrupt import on_ctrl_c
 from ._progress import progress_of
 from ._segment import Segment, failure_text
 from ._space import Space
-from ._study import Budget, Path, Study, StudyOptions
+from ._study import Budget, Path, Study, StudyOptions, is_database
 
 
 Exceptions = Union[Type[BaseException], Tuple[Type[BaseException], ...]]
@@ -51,6 +52,7 @@ def tune(
     progress: Optional[bool] = None,
     callbacks: Optional[Callbacks] = None,
     executor: Optional[Executor] = None,
+    directory: Optional[Path] = None,
     **more: Any,
 ) -> Study:
     """Tunes `train` until the budget is spent, and returns the study.
@@ -71,10 +73,12 @@ def tune(
         last three reports, and {"of": "last"} counts a trial's last epoch instead of its best. `repeat=3` trains the
         finalists three times with different seeds; `study.best` is then the best mean.
     storage: directory of the study, "NAME.bapi". If it exists, the same call continues it; a larger budget continues it
-        to that total. Without `storage` the study is kept in memory.
+        to that total. Without `storage` the study is kept in memory. "postgresql://user@host/database#NAME" keeps it in a
+        database: this process leads it and trains in its own workers, and `bapi.work` trains it on other machines.
     workers: number of trials to train at the same time; default: one, or one for each place of `gpus`. One worker trains
         in this process. Several are processes started by "spawn": `train` must be a function at the top level of a
-        module, and the script needs `if __name__ == "__main__":`.
+        module, and the script needs `if __name__ == "__main__":`. For a study in a database that goes for one as well,
+        and 0 means that this process only leads.
     policy, policy_options: policy to use (see `bapi.policies()`), and its options.
     seed: random seed.
     deadline: wall-clock limit, counted from the study's first decision.
@@ -89,6 +93,7 @@ def tune(
         `bapi.Notice` and runs in a separate thread. An exception in one is a warning; the study continues.
     executor: source of workers, for example `bapi.integrations.ray.executor(num_gpus=1)` for Ray actors; default:
         processes of this machine.
+    directory: of a study in a database, where checkpoints go, a directory that all workers see; default: "NAME.bapi".
     tries: configurations to try first, [{"lr": 0.1}]; the policy chooses the values that you leave out.
     warm_start: earlier studies to learn from, "old.bapi" or a list. Their best configurations are tried first; their
         curves are evidence with a learned weight. Give a study with another metric as
@@ -115,6 +120,12 @@ def tune(
                 "found gpus and an executor; gpus are those of this machine: tell the executor what a worker needs, "
                 "for example bapi.integrations.ray.executor(num_gpus=1)"
             )
+    if is_database(storage):
+        return _tune_there(train, options, executor, directory, catch, progress, callbacks)
+    if directory is not None:
+        raise _core.InvalidInput(
+            f"directory: found {os.fspath(directory)!r} for a study that is not in a database; storage is its directory"
+        )
     study = Study._driven(options)
     try:
         display = Messenger(study, progress_of(study, progress), callbacks)
@@ -125,7 +136,7 @@ def tune(
         here = executor is None and study._about["workers"] == 1
         if here:
             ctrl_c = _CtrlC()
-            with on_ctrl_c(ctrl_c.press), variables_set(_core.worker_environment(study._core, 0)):
+            with on_ctrl_c(ctrl_c.press), variables_set(_core.worker_environment(study._core.spec, 0)):
                 _train_here(study, train, display, ctrl_c, catch)
             if study._core.asked_to_pause():
                 raise KeyboardInterrupt
@@ -149,6 +160,42 @@ def tune(
     finally:
         display.stop()
         study.close()
+    return study
+
+
+def _tune_there(
+    train: Callable[[Segment], Any],
+    options: StudyOptions,
+    executor: Optional[Executor],
+    directory: Optional[Path],
+    catch: Exceptions,
+    progress: Optional[bool],
+    callbacks: Optional[Callbacks],
+) -> Study:
+    from ._cluster import Led
+
+    if executor is not None:
+        raise _core.InvalidInput(
+            "found an executor and a study in a database; give one: an executor brings its workers, those of a study in a "
+            "database are started with bapi.work"
+        )
+    led = Led(options, directory)
+    study = led.study
+    display: Optional[Messenger] = None
+    try:
+        display = Messenger(study, progress_of(study, progress), callbacks)
+        end, reason, error = led.run(train, display, catch)
+        if end == "program failed":
+            raise error or TrainingFailed(reason)
+        if end == "too many failures":
+            raise TooManyFailures(reason)
+        display.finish()
+        if end == "interrupted":
+            sys.stderr.write(f"bapi: {study.name} is not led here any more, nothing is lost; the same call continues it\n")
+    finally:
+        if display is not None:
+            display.stop()
+        led.close()
     return study
 
 
@@ -215,3 +262,6 @@ class _Watched:
 
     def directory(self, trial: int) -> str:
         return self._study.directory(trial)
+
+    def models(self, trial: int) -> str:
+        return self._study.models(trial)

@@ -10,7 +10,7 @@ import itertools
 import os
 import signal
 import time
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Protocol, Tuple
 
 from . import _core
 from ._callbacks import Messenger
@@ -30,11 +30,30 @@ class _Worker:
         self.trial: Optional[int] = None
 
 
+class Home(Protocol):
+    """Where the files of trials are, and what else a worker has to know of the study."""
+
+    def task(self, fields: SegmentFields) -> Task: ...
+
+
+class _StudyHome:
+    """That of a study which this process drives."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+
+    def task(self, fields: SegmentFields) -> Task:
+        about = self._study._about
+        counts = None if self._study.path is None else (about["goal"], about["smooth"], about["of"])
+        directory = os.path.abspath(self._study.directory(fields.trial))
+        return Task(fields, directory, about["max_epochs"], about["metric"], counts)
+
+
 class WorkerPool:
     """The workers of one study, as the engine's loop uses them."""
 
-    def __init__(self, study: Study, work: Work, executor: Executor, guard: Optional["_core.WorkerGuard"]) -> None:
-        self._study = study
+    def __init__(self, home: Home, work: Work, executor: Executor, guard: Optional["_core.WorkerGuard"]) -> None:
+        self._home = home
         self._work = work
         self._executor: Optional[Executor] = executor
         self.guard = guard
@@ -56,10 +75,7 @@ class WorkerPool:
         fields = SegmentFields(**record)
         worker = next((worker for worker in self._workers if worker.trial is None), None) or self._new_worker()
         worker.trial = fields.trial
-        about = self._study._about
-        counts = None if self._study.path is None else (about["goal"], about["smooth"], about["of"])
-        directory = os.path.abspath(self._study.directory(fields.trial))
-        self._by.give(worker.handle, Task(fields, directory, about["max_epochs"], about["metric"], counts))
+        self._by.give(worker.handle, self._home.task(fields))
 
     def answer(self, trial: int, answer: str, until: int, message: str) -> None:
         """Answers the last report of a trial; its worker may have died since."""
@@ -147,10 +163,10 @@ def train_in_workers(
         from ._processes import ProcessExecutor, refuse_what_processes_cannot_import
 
         refuse_what_processes_cannot_import(train)
-        executor = processes = ProcessExecutor(study)
+        executor = processes = ProcessExecutor(study._core.spec)
         guard = processes.guard
         del processes
-    pool = WorkerPool(study, Work(train, catch), executor, guard)
+    pool = WorkerPool(_StudyHome(study), Work(train, catch), executor, guard)
     del executor, guard  # the pool drops them when it is closed
     try:
         with on_ctrl_c(pool.interrupt):

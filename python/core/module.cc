@@ -42,5 +42,6 @@ PYBIND11_MODULE(_core, module) {
   bind_specification(module);
   bind_study(module);
   bind_workers(module);
+  bind_cluster(module);
   bind_models(module);
 }

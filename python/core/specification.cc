@@ -4,6 +4,7 @@
 #include "bapi/study/spec_file.h"
 #include "bindings.h"
 #include "convert.h"
+#include "specification.h"
 
 namespace bapi::python {
 
@@ -47,6 +48,29 @@ py::list policy_list() {
 }
 
 }  // namespace
+
+py::dict about_record(const StudySpec& spec) {
+  py::dict record;
+  record["name"] = spec.name;
+  record["metric"] = spec.metric.name;
+  record["goal"] = std::string(word(spec.metric.goal));
+  record["smooth"] = spec.metric.smooth;
+  record["of"] = std::string(word(spec.metric.of));
+  record["unit"] = spec.budget.unit;
+  record["min_epochs"] = spec.epochs.min;
+  record["max_epochs"] = spec.epochs.max;
+  record["workers"] = spec.workers;
+  record["seed"] = spec.seed;
+  record["policy"] = spec.policy.name;
+  py::list names;
+  for (const Param& param : spec.space.params()) names.append(param.name);
+  record["parameters"] = names;
+  return record;
+}
+
+std::string python_version() {
+  return std::string(Py_GetVersion()).substr(0, std::string_view(Py_GetVersion()).find(' '));
+}
 
 void bind_specification(py::module_& module) {
   py::class_<StudySpec>(module, "Spec")

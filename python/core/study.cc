@@ -21,6 +21,7 @@
 #include "bindings.h"
 #include "convert.h"
 #include "segment_record.h"
+#include "specification.h"
 #include "study_handle.h"
 
 namespace bapi::python {
@@ -34,10 +35,10 @@ using Log = std::span<const StoredEvent>;
 using bapi::python::to_python;
 
 py::tuple drive(const StudySpec& spec, const std::optional<std::string>& root) {
-  const std::string python = std::string(Py_GetVersion()).substr(0, std::string_view(Py_GetVersion()).find(' '));
   std::vector<std::string> notes;
   std::unique_ptr<StudyHandle> handle;
   {
+    const std::string python = python_version();
     const FreeGil free;
     StudySpec recorded = spec;
     recorded.provenance = provenance_of(BAPI_VERSION, "");
@@ -167,7 +168,8 @@ py::dict status(StudyHandle& study) {
     const FreeGil free;
     const Controller controller = study.controller();
     study.with_history([&](const History& history) {
-      record = study.dir() ? status_of(*study.dir(), history, controller) : status_record(history, controller, {});
+      const std::optional<StudyDir> files = study.files();
+      record = files ? status_of(*files, history, controller) : status_record(history, controller, {});
       record.emplace_back("reason", history.finish_reason());
     });
   }
@@ -183,26 +185,6 @@ py::object damage(StudyHandle& study) {
   }
   if (!found) return py::none();
   return py::make_tuple(found->seq, found->text());
-}
-
-py::dict about(StudyHandle& study) {
-  const StudySpec& spec = study.spec();
-  py::dict record;
-  record["name"] = spec.name;
-  record["metric"] = spec.metric.name;
-  record["goal"] = std::string(word(spec.metric.goal));
-  record["smooth"] = spec.metric.smooth;
-  record["of"] = std::string(word(spec.metric.of));
-  record["unit"] = spec.budget.unit;
-  record["min_epochs"] = spec.epochs.min;
-  record["max_epochs"] = spec.epochs.max;
-  record["workers"] = spec.workers;
-  record["seed"] = spec.seed;
-  record["policy"] = spec.policy.name;
-  py::list names;
-  for (const Param& param : spec.space.params()) names.append(param.name);
-  record["parameters"] = names;
-  return record;
 }
 
 // One dict per parameter: name, kind ("float", "int", "choice", "constant"), low, high, log, options, value.
@@ -476,6 +458,7 @@ void bind_reading(py::class_<StudyHandle>& study) {
                     return StudyHandle::look(text);
                   })
       .def_property_readonly("driving", &StudyHandle::driving)
+      .def_property_readonly("database", &StudyHandle::database)
       .def_property_readonly("root",
                              [](StudyHandle& self) -> std::optional<std::string> {
                                if (!self.dir()) return std::nullopt;
@@ -485,7 +468,8 @@ void bind_reading(py::class_<StudyHandle>& study) {
       .def("damage", &damage)
       .def("trial_dir", &trial_dir)
       .def("trial_names", &trial_names)
-      .def("about", &about)
+      .def("about", [](const StudyHandle& self) { return about_record(self.spec()); })
+      .def_property_readonly("spec", &StudyHandle::spec)
       .def("space", &space_record)
       .def("status", &status)
       .def("spending", &spending_text)

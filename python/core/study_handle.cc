@@ -60,9 +60,7 @@ std::unique_ptr<StudyHandle> StudyHandle::drive(const StudySpec& given,
   handle->session_->listen([self = handle.get()](const StoredEvent& stored) {
     self->events_.push_back(stored);
     if (self->saw_) self->saw_(stored.event);
-    for (Notice& notice : self->news_->of(stored.event, self->session_->history())) {
-      if (self->notices_.size() < kMostNotices) self->notices_.push_back(std::move(notice));
-    }
+    self->note_news(stored.event, self->session_->history());
   });
   if (root) handle->session_->serve(WishBox(*handle->dir_));
   handle->loop_ = std::make_unique<AskTell>(*handle->session_, handle->training_clock_);
@@ -160,8 +158,17 @@ std::optional<Segment> StudyHandle::ask() {
   return segment;
 }
 
+void StudyHandle::note_news(const Event& event, const History& after) {
+  if (!news_) return;
+  for (Notice& notice : news_->of(event, after)) {
+    if (notices_.size() < kMostNotices) notices_.push_back(std::move(notice));
+  }
+}
+
 std::vector<Notice> StudyHandle::take_notices() {
   const Turn turn = take_turn();
+  const History& now = history();
+  if (!news_) news_.emplace(now);
   return std::exchange(notices_, {});
 }
 
@@ -238,6 +245,7 @@ void StudyHandle::read_on() {
       return;
     }
     seen_->apply(stored.event);
+    note_news(stored.event, *seen_);
     events_.push_back(std::move(stored));
   }
   damage_ = std::move(log.damage);
@@ -255,6 +263,16 @@ Controller StudyHandle::controller() const {
   return driven ? Controller::present : Controller::absent;
 }
 
+std::optional<std::string> StudyHandle::database() const {
+  return place_ && place_->in_database() ? std::optional(place_->shown()) : std::nullopt;
+}
+
+std::optional<StudyDir> StudyHandle::files() const {
+  if (!place_) return dir_;
+  const StudyDir there = files_of(*place_, *store_);
+  return is_nowhere(there) ? std::nullopt : std::optional(there);
+}
+
 StudyView StudyHandle::view() {
   const Turn turn = take_turn();
   const Controller now = controller();  // first: one that ends in between has then written all of its events
@@ -263,7 +281,7 @@ StudyView StudyHandle::view() {
            .history = std::move(seen),
            .controller = now,
            .damage = damage_,
-           .database = place_ && place_->in_database() ? place_->shown() : ""},
+           .database = database().value_or("")},
           events_};
 }
 

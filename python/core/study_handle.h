@@ -50,7 +50,8 @@ class StudyHandle {
   // The next segment, if there is one: `AskTell::ask`.
   std::optional<Segment> ask();
 
-  // What has happened since the last call, for callbacks.
+  // What has happened since the last call, for callbacks; the first one of a study that is only looked at is the
+  // beginning.
   std::vector<Notice> take_notices();
 
   // Asks for a configuration to be tried next, also of a study that is only looked at.
@@ -84,6 +85,8 @@ class StudyHandle {
   void close();                   // lets others drive the study; from now on it is only looked at
   void abandon();                 // in a forked child: does not keep the study locked once the parent is gone
   const std::optional<StudyDir>& dir() const { return dir_; }
+  std::optional<StudyDir> files() const;        // that of its trials' files, as far as it has one
+  std::optional<std::string> database() const;  // the address of one in a database
 
  private:
   using Turn = std::unique_lock<std::mutex>;
@@ -94,6 +97,7 @@ class StudyHandle {
   AskTell& loop();
   const History& history();
   void read_on();
+  void note_news(const Event& event, const History& after);
   std::unique_ptr<Store> waiting_store();
   Attended attend();
 

@@ -1,14 +1,14 @@
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
-#include <atomic>
-
+#include "bapi/base/error.h"
 #include "bapi/control/tune.h"
 #include "bapi/control/worker_evaluator.h"
 #include "bapi/process/gpus.h"
 #include "bapi/process/guarded_workers.h"
 #include "bapi/store/snapshot.h"
 #include "bindings.h"
+#include "python_workers.h"
 #include "segment_record.h"
 #include "study_handle.h"
 
@@ -16,43 +16,33 @@ namespace bapi::python {
 
 namespace py = pybind11;
 
-namespace {
+namespace {}  // namespace
 
-// The workers of the class WorkerPool of bapi/_workers.py. The loop runs without the interpreter's lock; every call
-// here takes it.
-class PythonWorkers : public WorkerPool {
- public:
-  PythonWorkers(py::object pool, const StudySpec& spec) : pool_(std::move(pool)), spec_(spec) {}
+PythonWorkers::PythonWorkers(py::object pool, const StudySpec& spec, const std::atomic<bool>* abort)
+    : pool_(std::move(pool)), spec_(spec), abort_(abort) {}
 
-  void start(const Segment& segment) override {
-    const py::gil_scoped_acquire lock;
-    pool_.attr("start")(segment_record(spec_, segment));
-  }
+void PythonWorkers::start(const Segment& segment) {
+  const py::gil_scoped_acquire lock;
+  pool_.attr("start")(segment_record(spec_, segment));
+}
 
-  void answer(TrialId trial, const WorkerAnswer& answer) override {
-    const py::gil_scoped_acquire lock;
-    pool_.attr("answer")(index(trial), std::string(to_string(answer.kind)), answer.until, answer.message);
-  }
+void PythonWorkers::answer(TrialId trial, const WorkerAnswer& answer) {
+  const py::gil_scoped_acquire lock;
+  pool_.attr("answer")(index(trial), std::string(to_string(answer.kind)), answer.until, answer.message);
+}
 
-  void kill(TrialId trial) override {
-    const py::gil_scoped_acquire lock;
-    pool_.attr("kill")(index(trial));
-  }
+void PythonWorkers::kill(TrialId trial) {
+  const py::gil_scoped_acquire lock;
+  pool_.attr("kill")(index(trial));
+}
 
-  std::vector<WorkerMessage> wait(double seconds) override {
-    const py::gil_scoped_acquire lock;
-    std::vector<WorkerMessage> messages = pool_.attr("wait")(seconds).cast<std::vector<WorkerMessage>>();
-    interrupted_ = pool_.attr("interrupted").cast<bool>();
-    return messages;
-  }
-
-  const std::atomic<bool>* interrupted() const { return &interrupted_; }
-
- private:
-  py::object pool_;
-  const StudySpec& spec_;
-  std::atomic<bool> interrupted_ = false;
-};
+std::vector<WorkerMessage> PythonWorkers::wait(double seconds) {
+  if (abort_ && abort_->load()) throw Error("the worker was ended");
+  const py::gil_scoped_acquire lock;
+  std::vector<WorkerMessage> messages = pool_.attr("wait")(seconds).cast<std::vector<WorkerMessage>>();
+  interrupted_ = pool_.attr("interrupted").cast<bool>();
+  return messages;
+}
 
 const char* to_text(TuneEnd end) {
   switch (end) {
@@ -67,6 +57,8 @@ const char* to_text(TuneEnd end) {
   }
   return "";
 }
+
+namespace {
 
 // (how it ended, why). Nobody else has the study while the loop runs. Workers without a guard are on other machines.
 py::tuple tune_in_workers(StudyHandle& study, const py::object& pool, const py::function& observe) {
@@ -89,8 +81,8 @@ py::tuple tune_in_workers(StudyHandle& study, const py::object& pool, const py::
 }
 
 // The variables that the worker of this number gets: BAPI_WORKER, and which GPU is its own.
-std::map<std::string, std::string> variables_of_worker(StudyHandle& study, int worker) {
-  const Environment variables = worker_environment(worker, gpus_of(study.spec(), Machine::this_one()));
+std::map<std::string, std::string> variables_of_worker(const StudySpec& spec, int worker) {
+  const Environment variables = worker_environment(worker, gpus_of(spec, Machine::this_one()));
   return {variables.begin(), variables.end()};
 }
 
@@ -143,9 +135,9 @@ void bind_workers(py::module_& module) {
            py::arg("of"),
            py::arg("recent"))
       .def("reported", &BestModelSaver::reported, py::call_guard<py::gil_scoped_release>());
-  module.def("worker_environment", &variables_of_worker, py::arg("study"), py::arg("worker"));
+  module.def("worker_environment", &variables_of_worker, py::arg("spec"), py::arg("worker"));
   py::class_<WorkerGuard>(module, "WorkerGuard")
-      .def(py::init([](const StudyHandle& study) { return std::make_unique<WorkerGuard>(study.spec()); }))
+      .def(py::init<const StudySpec&>())
       .def("marks", &WorkerGuard::marks)
       .def("watch", &WorkerGuard::watch)
       .def("kill", &WorkerGuard::kill)

@@ -3,12 +3,16 @@
 import math
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
 sys.path.append(str(pathlib.Path(__file__).parents[2] / "tests/support"))  # what the tests of the program share
+
+from private_database import PrivateDatabase, missing  # noqa: E402
 
 
 def quality(config, epoch):
@@ -52,3 +56,21 @@ def program():
         return done.stdout if expect == 0 else done.stderr
 
     return call
+
+
+@pytest.fixture(scope="session")
+def database():
+    """A private PostgreSQL server with an old study."""
+    if missing():
+        pytest.skip(missing())
+    place = tempfile.mkdtemp(prefix="bapi-python-")  # where another user than root may go
+    made = PrivateDatabase(os.environ["BAPI"], place)
+    try:
+        if "built without PostgreSQL" in made.started.stderr:
+            pytest.skip(made.started.stderr)
+        assert made.started.returncode == 0, made.started.stderr
+        made.study = made.copy_study()
+        yield made
+    finally:
+        made.stop()
+        shutil.rmtree(place, ignore_errors=True)

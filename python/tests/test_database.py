@@ -1,30 +1,10 @@
 """Studies in PostgreSQL, read by the package."""
 
 import os
-import shutil
-import tempfile
 
 import pytest
-from private_database import PrivateDatabase, missing
 
 import bapi
-
-
-@pytest.fixture(scope="module")
-def database():
-    if missing():
-        pytest.skip(missing())
-    place = tempfile.mkdtemp(prefix="bapi-python-")  # where another user than root may go
-    made = PrivateDatabase(os.environ["BAPI"], place)
-    try:
-        if "built without PostgreSQL" in made.started.stderr:
-            pytest.skip(made.started.stderr)
-        assert made.started.returncode == 0, made.started.stderr
-        made.study = made.copy_study()
-        yield made
-    finally:
-        made.stop()
-        shutil.rmtree(place, ignore_errors=True)
 
 
 def test_a_study_in_a_database_reads_as_the_one_in_its_directory(database):

@@ -106,6 +106,21 @@ TEST_F(Workers, AtTheEndOfASegmentNothingIsTrainedUntilItIsDecided) {
   EXPECT_EQ(evaluator_->wait(1.0), (std::vector<Event>{Measured{TrialId{0}, {2, 0.2, 1.0}}, SegmentDone{TrialId{0}}}));
 }
 
+// A leader that does not know whether its order was written writes it again.
+TEST_F(Workers, ASegmentThatIsOrderedAgainChangesNothing) {
+  open(Meter::epochs, {});
+  evaluator_->start(segment(0, 3));
+  evaluator_->wait(1.0);
+  evaluator_->start(segment(1, 3));
+  EXPECT_EQ(evaluator_->wait(1.0), (std::vector<Event>{Measured{TrialId{0}, {2, 0.2, 1.0}}}));
+  EXPECT_EQ(evaluator_->wait(1.0),
+            (std::vector<Event>{Measured{TrialId{0}, {3, 0.1 * 3, 1.0}}, SegmentDone{TrialId{0}}}));
+  evaluator_->start(segment(3, 3));
+  EXPECT_EQ(evaluator_->wait(1.0), (std::vector<Event>{SegmentDone{TrialId{0}}})) << "its end may not have been heard";
+  evaluator_->start(segment(3, 4));
+  EXPECT_EQ(evaluator_->wait(1.0), (std::vector<Event>{Measured{TrialId{0}, {4, 0.4, 1.0}}, SegmentDone{TrialId{0}}}));
+}
+
 TEST_F(Workers, TheTimeOfADecisionIsStartUpNotTraining) {
   open(Meter::accrued, {.seconds_per_epoch = 2.0});
   evaluator_->start(segment(0, 1));

@@ -71,6 +71,18 @@ class Submit(EndToEnd):
             ],
         )
 
+    def test_hands_the_commands_for_checkpoints_to_every_worker_as_they_are(self):
+        fetch = 'rclone copy "store:it\'s/$BAPI_TRIAL" $BAPI_CHECKPOINT_DIR'
+        push = "rclone copy $BAPI_CHECKPOINT_DIR store:$BAPI_TRIAL; true"
+        program = self.path(self.write("program", "#!/bin/sh\nprintf '%s\\n' \"$@\"\n"))
+        os.chmod(program, 0o755)
+        carried = ["--fetch", fetch, "--push", push, "--program", program, "--dry-run"]
+        script = self.bapi("submit", "slurm", self.STUDY, *carried).stdout
+        run = subprocess.run(["bash"], input=script, capture_output=True, text=True, check=True)
+        self.assertEqual(run.stdout.splitlines(), ["worker", self.STUDY, "--fetch", fetch, "--push", push])
+        for words in (["--fetch", "true"], ["--push", "true"], [*carried, "--dir", "x"]):
+            self.bapi("submit", "slurm", self.STUDY, *words, code=2)
+
     def test_refuses_what_workers_elsewhere_cannot_open(self):
         self.bapi("run", self.study(), "--quiet")
         self.assertIn("need one in a database", self.bapi("submit", "slurm", "mlp", code=2).stderr)

@@ -10,6 +10,7 @@ import sys
 import threading
 
 from harness import EndToEnd, main
+from with_database import WithDatabase
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples/hooks"
 
@@ -49,7 +50,15 @@ class HookStudies(EndToEnd):
         self.write("train.py", TRAINER)
         self.write("witness.py", WITNESS)
         self.write("study.yaml", STUDY.format(python=sys.executable, policy=policy, more=more))
-        return self.bapi("run", "study.yaml", "--quiet")
+        return self.bapi("run", "study.yaml", "--quiet", *self.storage())
+
+    def storage(self):
+        """Words of `bapi run` that say where the study is kept."""
+        return []
+
+    def where(self):
+        """The study, as commands take it."""
+        return "hooked.bapi"
 
     def told(self):
         with open(self.path("told.jsonl")) as file:
@@ -189,7 +198,7 @@ class Examples(HookStudies):
     def by_hand(self, script):
         program = {"BAPI_PROGRAM": self.environment()["BAPI"]}
         subprocess.run(
-            [sys.executable, str(EXAMPLES / script), "hooked.bapi"], cwd=self.dir, check=True,
+            [sys.executable, str(EXAMPLES / script), self.where()], cwd=self.dir, check=True,
             env={**self.environment(), **program},
         )  # fmt: skip
 
@@ -198,7 +207,7 @@ class Examples(HookStudies):
             return json.load(file)
 
     def trained(self):
-        return {f"hooked-{trial['trial']:04}": trial for trial in self.json("trials", "hooked") if trial["epochs"]}
+        return {f"hooked-{trial['trial']:04}": trial for trial in self.json("trials", self.where()) if trial["epochs"]}
 
     def check_runs(self, runs):
         trained = self.trained()
@@ -281,6 +290,30 @@ class Examples(HookStudies):
         text = b"".join(received).decode()
         self.assertIn("Subject: hooked: ", text)
         self.assertIn("Best accuracy: 0.3, trial 0, epoch 3", text)
+
+
+class ExamplesInDatabase(WithDatabase, Examples):
+    """The same programs for a study in a database."""
+
+    # There is no lockstep: the program of these tests has reported all epochs before it is told to pause.
+    test_trials_that_are_paused_in_the_end_are_logged_too = None
+
+    def setUp(self):
+        super().setUp()
+        self.database.sql("DELETE FROM bapi.study" if "hooked" in self.database.bapi("ls", self.url).stdout else "")
+
+    def storage(self):
+        return ["--storage", self.url]
+
+    def where(self):
+        return f"{self.url}#hooked"
+
+    def test_a_hook_can_ask_for_the_study(self):
+        asked = json.dumps(["sh", "-c", '"$BAPI_PROGRAM" status "$BAPI_STUDY_PLACE" -f json > asked.json'])
+        self.run_study(f"hooks: {{study_end: {asked}}}")
+        self.assertEqual(self.read("asked.json")["name"], "hooked")
+        self.assertEqual(self.read("asked.json")["budget"]["spent"], 9.0)
+
 
 
 if __name__ == "__main__":

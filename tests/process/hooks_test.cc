@@ -26,7 +26,7 @@ class Hook : public testing::Test {
   // Tells everything that follows from the events, as a run does.
   HookRunner& tell(const std::vector<Event>& events, HookLimits limits = {}) {
     history_.emplace(spec_);
-    runner_.emplace(spec_, dir_, clock_, limits);
+    runner_.emplace(spec_, HookPlace{.dir = dir_, .study = "#mlp", .log = dir_.root() / "hooks.log"}, clock_, limits);
     NoticeWriter writer(*history_);
     for (const Event& event : events) {
       history_->apply(event);

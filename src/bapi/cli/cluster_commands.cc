@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "bapi/base/error.h"
@@ -15,17 +14,21 @@ std::string this_program() { return std::filesystem::read_symlink("/proc/self/ex
 
 }  // namespace
 
-StudyPlace database_place(const std::string& text) {
-  StudyPlace place = locate_place(text);
-  require(place.in_database(),
-          fmt::format("{}: found a study in a directory; workers on other machines need one in a database, "
-                      "postgresql://user@host/database#NAME",
-                      place.shown()));
-  return place;
+void declare_transfer(Arguments& arguments, Transfer& transfer) {
+  arguments.option("--fetch",
+                   transfer.fetch,
+                   "Shell command that fills the checkpoint directory of a trial, $BAPI_CHECKPOINT_DIR, before a "
+                   "program continues it");
+  arguments.option("--push",
+                   transfer.push,
+                   "Shell command that puts it where other workers fetch it, after a program has ended and within its "
+                   "grace period");
 }
 
-void remember_storage(const DatabaseStudy& study) {
-  ::setenv("BAPI_STORAGE", study.database.with_password().c_str(), 1);
+void require_one_place(const Transfer& transfer, const std::string& directory) {
+  require(transfer.fetch.empty() == transfer.push.empty(),
+          "give --fetch and --push together: what one worker pushes, another one fetches");
+  require(!transfer.given() || directory.empty(), "give --fetch and --push, or --dir: checkpoints are in one place");
 }
 
 StudyPlace storage_place(const std::string& storage, const std::string& name) {
@@ -44,7 +47,8 @@ ClusterRun cluster_here(const DatabaseStudy& study, int slots) {
   remember_storage(study);
   ClusterRun run;
   if (slots > 0) {
-    run.worker = {this_program(), "worker", "#" + study.name, "--no-lead", "--slots", std::to_string(slots)};
+    run.worker =
+        worker_process({this_program(), "worker", "#" + study.name, "--no-lead", "--slots", std::to_string(slots)});
   }
   return run;
 }

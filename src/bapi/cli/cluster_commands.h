@@ -3,18 +3,19 @@
 #include <string>
 #include <vector>
 
+#include "bapi/cli/arguments.h"
+#include "bapi/process/transfer.h"
 #include "bapi/studies/run_study.h"
 
 namespace bapi {
 
 inline constexpr const char* kDatabaseStudyHelp = "URL of the study, or its name in $BAPI_STORAGE";
 
-// The place of a study in a database; InvalidInput if it is in a directory.
-StudyPlace database_place(const std::string& text);
+// --fetch and --push.
+void declare_transfer(Arguments& arguments, Transfer& transfer);
 
-// Puts the address of a study's database, with its password if it has one, into this process's environment: there other
-// bapi of this machine find it, and nobody else. Training programs do not get it.
-void remember_storage(const DatabaseStudy& study);
+// InvalidInput unless both of the commands are given, or none, and not a directory (--dir) besides.
+void require_one_place(const Transfer& transfer, const std::string& directory);
 
 // The study `name` of a database, as --storage gives it; InvalidInput if that names another study.
 StudyPlace storage_place(const std::string& storage, const std::string& name);

@@ -30,6 +30,7 @@ struct SubmitOptions {
   std::optional<int> chain;
   std::optional<int> slots;
   std::string dir;
+  Transfer transfer;
   std::string program;
   bool dry_run = false;
   std::vector<std::string> sbatch;
@@ -50,9 +51,13 @@ SlurmArray array_of(const SubmitOptions& options) {
     require(*options.slots >= 1, fmt::format("--slots is {}; expected 1 or more", *options.slots));
     array.command.insert(array.command.end(), {"--slots", std::to_string(*options.slots)});
   }
+  require_one_place(options.transfer, options.dir);
   if (!options.dir.empty()) {
     array.command.insert(array.command.end(),
                          {"--dir", std::filesystem::absolute(options.dir).lexically_normal().string()});
+  }
+  if (options.transfer.given()) {
+    array.command.insert(array.command.end(), {"--fetch", options.transfer.fetch, "--push", options.transfer.push});
   }
   return array;
 }
@@ -129,6 +134,7 @@ Command submit_command() {
             arguments.option("--chain", options->chain, "Jobs that follow one another for each worker (default 1)");
             arguments.option("--slots", options->slots, "Trials that each worker trains at a time (default 1)");
             arguments.option("--dir", options->dir, "Directory for checkpoints, shared by all nodes");
+            declare_transfer(arguments, options->transfer);
             arguments.option("--program", options->program, "The program bapi on the nodes (default: this one)");
             arguments.flag("--dry-run", options->dry_run, "Print the script instead of submitting it");
             arguments.after_dashes(options->sbatch);

@@ -33,10 +33,9 @@ WorkOptions::Checkpoints checkpoints_of(const WorkerArguments& arguments) {
   const std::string where = arguments.checkpoints.value_or("shared");
   require(where == "shared" || where == "local", fmt::format("--checkpoints {}: expected shared or local", where));
   const bool carried = arguments.transfer.given();
-  require(!carried || (!arguments.transfer.fetch.empty() && !arguments.transfer.push.empty()),
-          "give --fetch and --push together: what one worker pushes, another one fetches");
-  require(!carried || (arguments.dir.empty() && !arguments.checkpoints),
-          "give --fetch and --push, --dir, or --checkpoints: checkpoints are in one place");
+  require_one_place(arguments.transfer, arguments.dir);
+  require(!carried || !arguments.checkpoints,
+          "give --fetch and --push, or --checkpoints: checkpoints are in one place");
   require(where != "local" || arguments.dir.empty(), "give --dir or --checkpoints local, not both");
   if (carried) return WorkOptions::Checkpoints::carried;
   return where == "local" ? WorkOptions::Checkpoints::local : WorkOptions::Checkpoints::shared;
@@ -95,15 +94,7 @@ Command worker_command() {
                          parsed->checkpoints,
                          "Where checkpoints are: shared (see --dir) or local; a trial that another worker continues "
                          "then starts again at epoch 1");
-        arguments.option("--fetch",
-                         parsed->transfer.fetch,
-                         "Shell command that fills the checkpoint directory of a trial, $BAPI_CHECKPOINT_DIR, before a "
-                         "program continues it");
-        arguments.option(
-            "--push",
-            parsed->transfer.push,
-            "Shell command that puts it where other workers fetch it, after a program has ended and within "
-            "its grace period");
+        declare_transfer(arguments, parsed->transfer);
         arguments.option("--scratch",
                          parsed->scratch,
                          "Directory for logs and reports of this worker; default: workers/HOST-PID in --dir");

@@ -58,11 +58,12 @@ void WorkerEvaluator::start(const Segment& segment) {
     return;
   }
   Worker& worker = found->second;
-  check(worker.waits_for_answer, "WorkerEvaluator: the trial is being trained already");
   worker.segment = segment;
   worker.segment_open = true;
   worker.account.continue_from(segment.from, segment.paid, segment.spent);
   worker.account.raise_max_epoch(segment.max_epoch);
+  close_if_done(worker);
+  if (!worker.waits_for_answer || !worker.segment_open) return;            // it was told of the segment before
   if (clock_.now() - worker.account.charged_until() > kNegligiblePause) {  // that the decision took
     give(worker.account.close(OverheadKind::start_up, clock_.now()));
   }
@@ -216,10 +217,13 @@ void WorkerEvaluator::take_report(Worker& worker, const WorkerReport& told, doub
   if (!told.cost && told.saving > kNegligiblePause) {
     give(worker.account.close(OverheadKind::snapshot, std::min(clock_.now(), at + told.saving)));
   }
-  if (worker.segment_open && worker.account.last_epoch() >= worker.segment.until) {
-    worker.segment_open = false;
-    facts_.emplace_back(SegmentDone{.trial = worker.segment.trial});
-  }
+  close_if_done(worker);
+}
+
+void WorkerEvaluator::close_if_done(Worker& worker) {
+  if (!worker.segment_open || worker.account.last_epoch() < worker.segment.until) return;
+  worker.segment_open = false;
+  facts_.emplace_back(SegmentDone{.trial = worker.segment.trial});
 }
 
 // Of a trial whose last epoch was saved by an earlier worker and never reported: nothing more is to come.

@@ -121,6 +121,7 @@ class WorkerEvaluator : public Evaluator {
   void take(const WorkerMessage& message);
   void end_wait(Worker& worker, double at);
   void take_report(Worker& worker, const WorkerReport& report, double at);
+  void close_if_done(Worker& worker);
   void close_past_last_epoch(Worker& worker);
   void refuse(Worker& worker, const Reading& reading, const WorkerReport& report);
   struct Failure {

@@ -28,13 +28,14 @@ std::string metrics_json(const Notice& notice, const StudySpec& spec) {
   return encode(all);
 }
 
-Environment facts_of(const Notice& notice, const History& history, const StudyDir& dir) {
+Environment facts_of(const Notice& notice, const History& history, const HookPlace& place) {
   const StudySpec& spec = history.spec();
   Environment variables = Machine::this_one().environment;
   const auto number = [](double value) { return fmt::format("{}", value); };
   variables["BAPI_EVENT"] = word(notice.kind);
   variables["BAPI_STUDY"] = spec.name;
-  variables["BAPI_STUDY_DIR"] = dir.root().string();
+  variables["BAPI_STUDY_DIR"] = place.dir.root().string();
+  variables["BAPI_STUDY_PLACE"] = place.study;
   std::error_code unknown;
   variables["BAPI_PROGRAM"] = std::filesystem::read_symlink("/proc/self/exe", unknown).string();
   variables["BAPI_METRIC"] = spec.metric.name;
@@ -51,7 +52,7 @@ Environment facts_of(const Notice& notice, const History& history, const StudyDi
     variables["BAPI_BEST_VALUES"] = encode(found->config, spec.space);
   }
   if (!notice.trial) return variables;
-  const TrialDir files = dir.trial(*notice.trial);
+  const TrialDir files = place.dir.trial(*notice.trial);
   variables["BAPI_TRIAL"] = std::to_string(index(*notice.trial));
   variables["BAPI_DIR"] = files.root.string();
   variables["BAPI_CHECKPOINT_DIR"] = files.checkpoint().string();
@@ -80,8 +81,8 @@ HookLimits limits_from_environment() {
   return limits;
 }
 
-HookRunner::HookRunner(const StudySpec& spec, StudyDir dir, const Clock& clock, HookLimits limits)
-    : spec_(spec), dir_(std::move(dir)), clock_(clock), limits_(limits) {}
+HookRunner::HookRunner(const StudySpec& spec, HookPlace place, const Clock& clock, HookLimits limits)
+    : spec_(spec), place_(std::move(place)), clock_(clock), limits_(limits) {}
 
 HookRunner::~HookRunner() = default;
 
@@ -105,8 +106,8 @@ void HookRunner::tell(const Notice& notice, const History& history) {
   if (waiting_.size() >= limits_.waiting) make_room();
   waiting_.push_back({.kind = notice.kind,
                       .launch = {.arguments = command,
-                                 .environment = as_list(facts_of(notice, history, dir_)),
-                                 .output = dir_.root() / "hooks.log",
+                                 .environment = as_list(facts_of(notice, history, place_)),
+                                 .output = place_.log,
                                  .directory = spec_.cwd,
                                  .session = Launch::Session::of_this_process}});
   look();
@@ -149,7 +150,7 @@ void HookRunner::kill_running(const std::string& why) {
 // A hook that writes without end must not fill the disk that the study needs.
 bool HookRunner::log_is_full() const {
   std::error_code missing;
-  const std::uintmax_t size = std::filesystem::file_size(dir_.root() / "hooks.log", missing);
+  const std::uintmax_t size = std::filesystem::file_size(place_.log, missing);
   return !missing && size > limits_.log_bytes;
 }
 
@@ -198,7 +199,7 @@ void HookRunner::finish() {
 
 // A full disk must not end the study because of a remark.
 void HookRunner::note(const std::string& text) const {
-  const FileDescriptor log = open_regular(dir_.root() / "hooks.log", O_WRONLY | O_APPEND | O_CREAT);
+  const FileDescriptor log = open_regular(place_.log, O_WRONLY | O_APPEND | O_CREAT);
   const std::string line = fmt::format("[bapi] {}\n", text);
   [[maybe_unused]] const ssize_t ignored = log ? ::write(log.get(), line.data(), line.size()) : 0;
 }

@@ -25,14 +25,21 @@ struct HookLimits {
 // Both times as the variable BAPI_HOOK_SECONDS says, if it is a positive number.
 HookLimits limits_from_environment();
 
+// What hooks are told of where the study is.
+struct HookPlace {
+  StudyDir dir;               // with the files of the trials
+  std::string study;          // as commands of this machine take it
+  std::filesystem::path log;  // for their output
+};
+
 // Runs the programs of `hooks:` in a study file: one at a time, in the order of events, each a process of its own whose
-// output goes to hooks.log in the study's directory. They learn what happened from their environment (docs/hooks.md).
+// output goes to the log. They learn what happened from their environment (docs/hooks.md).
 //
 // Nothing that they do concerns the study: none of the calls waits but `finish`, none throws, a hook that cannot be
 // run, fails or takes too long is a line in that log, and when this process dies, so do they. Driven by one thread.
 class HookRunner {
  public:
-  HookRunner(const StudySpec& spec, StudyDir dir, const Clock& clock, HookLimits limits = {});
+  HookRunner(const StudySpec& spec, HookPlace place, const Clock& clock, HookLimits limits = {});
   ~HookRunner();  // kills what still runs
 
   void tell(const Notice& notice, const History& history);
@@ -59,7 +66,7 @@ class HookRunner {
   void note(const std::string& text) const;
 
   const StudySpec spec_;
-  const StudyDir dir_;
+  const HookPlace place_;
   const Clock& clock_;
   const HookLimits limits_;
   std::deque<Call> waiting_;

@@ -1,23 +1,11 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
-#include "bapi/base/file.h"
+#include "bapi/store/patience.h"
 #include "bapi/store/store.h"
 
 namespace bapi {
-
-// How a writer waits while the machine has no room for an event: a full disk, a quota, a drive that does not answer, a
-// log that somebody else has locked.
-struct Patience {
-  double seconds = 60.0;                                // after which the write fails
-  double every = 1.0;                                   // seconds between two attempts
-  std::function<void(const std::string&)> remark = {};  // is told why, once per wait
-  std::function<void()> pause = {};                     // what costs is stopped meanwhile
-  std::function<void()> go_on = {};
-  std::function<bool()> interrupted = {};  // asked while it waits: whether to give up
-};
 
 // A store whose appends are tried again for a while when they throw Shortage. An append that failed has written nothing
 // and says after which event it comes, so that no event can be written twice.
@@ -34,8 +22,6 @@ class PatientStore : public Store {
 
  private:
   bool patiently(const std::function<bool()>& write);
-  bool wait_for_room(const std::function<bool()>& write, const Shortage& first);
-  bool is_interrupted() const { return patience_.interrupted && patience_.interrupted(); }
 
   Store& store_;
   const Patience patience_;

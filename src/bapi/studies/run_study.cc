@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <limits>
-#include <thread>
 
 #include "bapi/base/clock.h"
 #include "bapi/base/error.h"
@@ -42,6 +40,20 @@ ProcessEvaluatorOptions::AtSegmentEnd at_segment_end(const StudySpec& spec) {
   return spec.budget.meter == Meter::accrued ? AtSegmentEnd::train_on : AtSegmentEnd::hold;
 }
 
+// A log with the study's files, if they are on this machine.
+std::filesystem::path log_file(const OpenedStudy& study, const char* name) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(study.dir.root(), ignored)) return study.dir.root() / name;
+  return std::filesystem::temp_directory_path() / fmt::format("bapi-{}-{}-{}", ::getuid(), study.place.name(), name);
+}
+
+// Hooks find the database of a study where the process that runs it has put its address (remember_storage).
+HookPlace hook_place(const OpenedStudy& study) {
+  return {.dir = study.dir,
+          .study = study.place.in_database() ? "#" + study.place.name() : study.dir.root().string(),
+          .log = log_file(study, "hooks.log")};
+}
+
 // Those who follow a run: who keeps its events, the display, hooks, and the removal of files that are not needed any
 // more.
 class Followers {
@@ -57,7 +69,7 @@ class Followers {
         evaluator_(evaluator),
         options_(options),
         cleaner_(study.dir, spec.checkpoints),
-        hooks_(spec, study.dir, clock, limits_from_environment()),
+        hooks_(spec, hook_place(study), clock, limits_from_environment()),
         notices_(session.history()) {
     session.listen([this, &study](const StoredEvent& stored) {
       study.events.push_back(stored);
@@ -142,47 +154,65 @@ StudySummary drive_here(OpenedStudy study, Policy& policy, const RunOptions& opt
   return summary_of(summary, session, study);
 }
 
-// The worker of this machine while its study is led here, if there is one. The run ends for an interrupt when the
-// worker has left and what it delivered last was recorded, and with a StoreError if it ends for another reason.
-class OwnWorker {
+// Of a database that cannot be reached for now.
+Patience patience_of(const RunOptions& options) {
+  return {.seconds = options.cluster.patience, .remark = options.remark, .interrupted = [&] {
+            return is_interrupted(options);
+          }};
+}
+
+class WorkerProcess : public OwnWorker {
  public:
-  OwnWorker(const RunOptions& options, const OpenedStudy& study) : options_(options), log_(log_for(study)) {
-    if (!options.cluster.worker.empty()) companion_.emplace(options.cluster.worker, log_);
+  WorkerProcess(const std::vector<std::string>& command, std::filesystem::path log)
+      : companion_(command, log), log_(std::move(log)) {}
+
+  bool has_ended() override { return companion_.look().has_value(); }
+  void check() override {
+    const std::optional<Exit>& exit = companion_.look();
+    if (!exit || exit->in_order()) return;
+    throw StoreError(
+        fmt::format("the worker of this machine has ended with {}; {} says why", exit->text(), log_.string()));
+  }
+  void tell_to_leave() override { companion_.tell_to_leave(); }
+  void wait(double seconds) override { companion_.wait(seconds); }
+
+ private:
+  Companion companion_;
+  const std::filesystem::path log_;
+};
+
+// The worker of this machine while its study is led here, if there is one. The run ends for an interrupt when the
+// worker has left and what it delivered last was recorded, and with an error if it ends for another reason.
+class WorkerOfRun {
+ public:
+  WorkerOfRun(const RunOptions& options, const OpenedStudy& study) : options_(options) {
+    if (options.cluster.worker) worker_ = options.cluster.worker(log_file(study, "worker.log"));
   }
 
   const std::atomic<bool>* ends_run() const { return &ends_run_; }
 
   // After facts were recorded.
   void look() {
-    if (is_interrupted(options_) && companion_) companion_->tell_to_leave();
-    const bool has_left = !companion_ || companion_->look();
+    if (is_interrupted(options_) && worker_) worker_->tell_to_leave();
+    const bool has_left = !worker_ || worker_->has_ended();
     if (is_interrupted(options_)) {
       ends_run_ = has_left && had_left_;
-    } else if (companion_ && has_left && !companion_->look()->in_order()) {
-      throw StoreError(fmt::format(
-          "the worker of this machine has ended with {}; {} says why", companion_->look()->text(), log_.string()));
+    } else if (worker_) {
+      worker_->check();
     }
     had_left_ = has_left;
   }
 
   // The run is over.
   void end(const TuneSummary& summary) {
-    if (!companion_) return;
-    if (summary.end != TuneEnd::finished) companion_->tell_to_leave();
-    companion_->wait(kTimeToGo);
+    if (!worker_) return;
+    if (summary.end != TuneEnd::finished) worker_->tell_to_leave();
+    worker_->wait(kTimeToGo);
   }
 
  private:
-  // With the study's files, if they are on this machine.
-  static std::filesystem::path log_for(const OpenedStudy& study) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(study.dir.root(), ignored)) return study.dir.root() / "worker.log";
-    return std::filesystem::temp_directory_path() / fmt::format("bapi-{}-{}.log", ::getuid(), study.place.name());
-  }
-
   const RunOptions& options_;
-  const std::filesystem::path log_;
-  std::optional<Companion> companion_;
+  std::unique_ptr<OwnWorker> worker_;
   bool had_left_ = false;
   std::atomic<bool> ends_run_{false};
 };
@@ -213,8 +243,8 @@ class RemoteRequests {
 // Tells people what to do when nobody trains.
 class MissingWorkers {
  public:
-  MissingWorkers(const RunOptions& options, std::string study, const Clock& clock)
-      : options_(options), study_(std::move(study)), clock_(clock), since_(clock.now()) {}
+  MissingWorkers(const RunOptions& options, const OpenedStudy& study, const Clock& clock)
+      : options_(options), start_(how_to_start(study)), clock_(clock), since_(clock.now()) {}
 
   void look(const Evaluator& evaluator) {
     if (evaluator.slots() > 0) {
@@ -222,13 +252,19 @@ class MissingWorkers {
       said_ = false;
     } else if (!said_ && options_.remark && clock_.now() - since_ > kRemindOfWorkers) {
       said_ = true;
-      options_.remark(fmt::format("there is no worker; start some with: bapi worker '{}'", study_));
+      options_.remark("there is no worker; start some with: " + start_);
     }
   }
 
  private:
+  static std::string how_to_start(const OpenedStudy& study) {
+    const std::string place = study.place.shown();
+    return study.store().spec().command.empty() ? fmt::format("bapi.work(\"{}\", train)", place)
+                                                : fmt::format("bapi worker '{}'", place);
+  }
+
   const RunOptions& options_;
-  const std::string study_;
+  const std::string start_;
   const Clock& clock_;
   double since_;
   bool said_ = false;
@@ -236,10 +272,10 @@ class MissingWorkers {
 
 StudySummary drive_cluster(OpenedStudy study, Policy& policy, const RunOptions& options) {
   const Clock& clock = *study.held.clock;
-  const StudySpec spec = study.store().spec();
-  PatientStore log(study.store(), {.seconds = options.cluster.patience, .remark = options.remark, .interrupted = [&] {
-                                     return is_interrupted(options);
-                                   }});
+  StudySpec spec = study.store().spec();
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(spec.cwd, ignored)) spec.cwd.clear();  // of another machine: hooks run here
+  PatientStore log(study.store(), patience_of(options));
   Session session(log, policy, clock, past_of(std::move(study.history), study.events));
   session.serve(study.place.wishes());
   ClusterEvaluator evaluator(
@@ -249,10 +285,10 @@ StudySummary drive_cluster(OpenedStudy study, Policy& policy, const RunOptions& 
       clock,
       {.lease = spec.effective_lease(), .patience = options.cluster.patience, .remark = options.remark});
   if (!session.history().finished()) evaluator.announce(StudyPhase::open);  // before workers look
-  OwnWorker worker(options, study);
+  WorkerOfRun worker(options, study);
   Followers followers(study, spec, session, evaluator, clock, options);
   RemoteRequests requests(study.place.requests(), clock);
-  MissingWorkers missing(options, study.place.shown(), clock);
+  MissingWorkers missing(options, study, clock);
   const TuneSummary summary = lead(session,
                                    evaluator,
                                    clock,
@@ -271,23 +307,11 @@ StudySummary drive_cluster(OpenedStudy study, Policy& policy, const RunOptions& 
   return summary_of(summary, session, study);
 }
 
-// As lead_study opens it; a database that cannot be reached for now is tried again.
-OpenedStudy read_again(const DatabaseStudy& study, const RunOptions& options) {
-  const SystemClock clock;
-  for (const double began = clock.now();;) {
-    try {
-      return take_over_study(study, options.version);
-    } catch (const Shortage&) {
-      if (clock.now() - began > options.cluster.patience || is_interrupted(options)) throw;
-      std::this_thread::sleep_for(std::chrono::duration<double>(kAttendEvery));
-    }
-  }
-}
-
 // From the log as it is by then, should the database fall back to an older one.
 StudySummary drive_cluster_on(OpenedStudy study, Policy& policy, const RunOptions& options) {
   const DatabaseStudy place = study.place.database();
-  for (std::optional<OpenedStudy> next(std::move(study));; next.emplace(read_again(place, options))) {
+  for (std::optional<OpenedStudy> next(std::move(study));;
+       next.emplace(patiently(patience_of(options), [&] { return take_over_study(place, options.version); }))) {
     try {
       return drive_cluster(std::move(*next), policy, options);
     } catch (const LogWentBack& error) {
@@ -312,33 +336,47 @@ StudySpec for_cluster(StudySpec spec) {
 
 }  // namespace
 
-StudySummary run_study(const StudySpec& spec, const StudyPlace& place, const RunOptions& options) {
-  const std::unique_ptr<Policy> policy = make_policy(spec.policy);  // checks its options before anything is made
+BeginWorker worker_process(std::vector<std::string> command) {
+  return [command = std::move(command)](const std::filesystem::path& log) {
+    return std::make_unique<WorkerProcess>(command, log);
+  };
+}
+
+OpenedStudy open_to_run(const StudySpec& spec, const StudyPlace& place, const RunOptions& options) {
+  make_policy(spec.policy);  // checks its options before anything is made
   StudySpec counted = with_workers_for_gpus(spec, Machine::this_one());
   if (place.in_database()) {
     counted = for_cluster(std::move(counted));
   } else {
     gpus_of(counted, Machine::this_one());  // misses them before anything is made
   }
+  const std::string python = spec.provenance.python;
   counted.provenance =
       provenance_of(options.version, counted.cwd.empty() ? options.home : std::filesystem::path(counted.cwd));
+  counted.provenance.python = python;
   OpenedStudy study = open_or_create_study(
       place, counted, [&](const std::string& line) { tell(options, line); }, options.home);
   if (!options.cluster.files.empty()) take_files(study, options.cluster.files);
+  return study;
+}
+
+StudySummary run_opened(OpenedStudy study, const RunOptions& options) {
+  const std::unique_ptr<Policy> policy = make_policy(study.store().spec().policy);
   return drive(std::move(study), *policy, options);
+}
+
+StudySummary run_study(const StudySpec& spec, const StudyPlace& place, const RunOptions& options) {
+  return run_opened(open_to_run(spec, place, options), options);
 }
 
 StudySummary resume_study(const StudyPlace& place, const StudyChanges& changes, const RunOptions& options) {
   OpenedStudy study =
       reopen_study(place, changes, options.version, [&](const std::string& line) { tell(options, line); });
-  const std::unique_ptr<Policy> policy = make_policy(study.store().spec().policy);
-  return drive(std::move(study), *policy, options);
+  return run_opened(std::move(study), options);
 }
 
 StudySummary lead_study(const DatabaseStudy& study, const RunOptions& options) {
-  OpenedStudy opened = take_over_study(study, options.version);
-  const std::unique_ptr<Policy> policy = make_policy(opened.store().spec().policy);
-  return drive(std::move(opened), *policy, options);
+  return run_opened(take_over_study(study, options.version), options);
 }
 
 }  // namespace bapi

@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
+#include <vector>
 
 #include "bapi/control/tune.h"
 #include "bapi/studies/study_opening.h"
@@ -16,14 +18,29 @@ struct RunUpdate {
   const Event* event = nullptr;  // that was just written to the log; nullptr: time has passed
 };
 
+// A worker on the machine of the leader that lasts as long as the run of the study. The destructor ends it.
+class OwnWorker {
+ public:
+  virtual ~OwnWorker() = default;
+  virtual bool has_ended() = 0;
+  virtual void check() = 0;  // throws if it has ended, and not because it was told to or the study has finished
+  virtual void tell_to_leave() = 0;
+  virtual void wait(double seconds) = 0;  // until it has ended, or the time is over
+};
+
+// Begins one whose output, if it has any, goes to `log`.
+using BeginWorker = std::function<std::unique_ptr<OwnWorker>(const std::filesystem::path& log)>;
+
+// One that is a process.
+BeginWorker worker_process(std::vector<std::string> command);
+
 // What only a study in a database needs.
 struct ClusterRun {
   // The directory for the trials' files of a new study. Workers keep checkpoints there unless they are told otherwise.
   std::filesystem::path files = {};
 
-  // The command of a worker that trains on this machine while the study is run; empty: others train. It ends with the
-  // run.
-  std::vector<std::string> worker = {};
+  // The worker that trains on this machine while the study is run; not set: others train.
+  BeginWorker worker = {};
 
   double patience = 600.0;  // seconds for which a database that cannot be reached is tried again
 };
@@ -68,7 +85,11 @@ struct StudySummary {
 // in a database this process is the leader: its workers train, and go on with what they have.
 StudySummary run_study(const StudySpec& spec, const StudyPlace& place, const RunOptions& options = {});
 
-// The same for a study that must be there, with the specification that it has but for `changes`.
+// The same in two steps: a study is opened or created, and run.
+OpenedStudy open_to_run(const StudySpec& spec, const StudyPlace& place, const RunOptions& options = {});
+StudySummary run_opened(OpenedStudy study, const RunOptions& options = {});
+
+// run_study for a study that must be there, with the specification that it has but for `changes`.
 StudySummary resume_study(const StudyPlace& place, const StudyChanges& changes = {}, const RunOptions& options = {});
 
 // Leads a study in a database as it is, because nobody does: nothing of it is changed. StoreError if somebody leads.

@@ -204,4 +204,8 @@ std::optional<DatabaseUrl> usual_storage() {
   return DatabaseUrl(storage);
 }
 
+void remember_storage(const DatabaseStudy& study) {
+  ::setenv("BAPI_STORAGE", study.database.with_password().c_str(), 1);
+}
+
 }  // namespace bapi

@@ -106,4 +106,8 @@ std::vector<StudyPlace> studies_of(const DatabaseUrl& database);
 // The database of $BAPI_STORAGE, if there is one.
 std::optional<DatabaseUrl> usual_storage();
 
+// Puts the address of a study's database, with its password if it has one, into this process's environment: there other
+// bapi of this machine find it, and nobody else. Training programs do not get it.
+void remember_storage(const DatabaseStudy& study);
+
 }  // namespace bapi

@@ -117,6 +117,15 @@ StudyPlace locate_place(const std::string& text) {
   return locate_directory(text);
 }
 
+StudyPlace database_place(const std::string& text) {
+  StudyPlace place = locate_place(text);
+  require(place.in_database(),
+          fmt::format("{}: found a study in a directory; workers on other machines need one in a database, "
+                      "postgresql://user@host/database#NAME",
+                      place.shown()));
+  return place;
+}
+
 StudyDir locate_study(const std::string& text) { return locate_place(text).dir(); }
 
 StudyView open_study(const std::string& text) {

@@ -27,6 +27,9 @@ StudyDir locate_study(const std::string& text);
 // InvalidInput for a password in the text.
 StudyPlace locate_place(const std::string& text);
 
+// The same; InvalidInput for a study in a directory.
+StudyPlace database_place(const std::string& text);
+
 bool is_study(const StudyDir& dir);
 
 // A study as it stands now.

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <limits>
-#include <thread>
 
 #include "bapi/base/error.h"
 #include "bapi/base/file.h"
@@ -16,6 +14,7 @@
 #include "bapi/process/gpus.h"
 #include "bapi/process/process_evaluator.h"
 #include "bapi/process/recovery.h"
+#include "bapi/store/patience.h"
 #include "bapi/store/snapshot.h"
 
 namespace bapi {
@@ -24,9 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kBetweenAttempts = 1.0;  // seconds
-constexpr double kTellEvery = 60.0;       // seconds
-constexpr double kBetweenLeaders = 5.0;   // seconds, so that one that cannot lead is not begun again at once
+constexpr double kBetweenLeaders = 5.0;  // seconds, so that one that cannot lead is not begun again at once
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -76,23 +73,13 @@ class WorkSite::StandInLeader {
   double next_ = -std::numeric_limits<double>::infinity();
 };
 
-// What is read of the study before the worker joins it; a database that cannot be reached for now is tried again.
+// What is read of the study before the worker joins it.
 template <typename Read>
 auto WorkSite::patiently(const Read& read) const {
-  const SystemClock clock;
-  const double began = clock.now();
-  double told_at = -std::numeric_limits<double>::infinity();
-  while (true) {
-    try {
-      return read();
-    } catch (const Shortage& shortage) {
-      const double now = clock.now();
-      if (now - began > options_.patience || (options_.leave && options_.leave->load())) throw;
-      if (now - told_at > kTellEvery) tell(fmt::format("{}; trying again", shortage.what()));
-      if (now - told_at > kTellEvery) told_at = now;
-    }
-    std::this_thread::sleep_for(std::chrono::duration<double>(kBetweenAttempts));
-  }
+  return bapi::patiently({.seconds = options_.patience,
+                          .remark = options_.tell,
+                          .interrupted = [this] { return options_.leave && options_.leave->load(); }},
+                         read);
 }
 
 WorkSite::WorkSite(const DatabaseStudy& study, const WorkOptions& options)
@@ -172,7 +159,7 @@ Epoch WorkSite::continues_after(TrialId trial, Epoch done) const {
   return is_lost ? 0 : continue_after(dir_.trial(trial), done);
 }
 
-WorkerEnd WorkSite::train(const WorkerLoop::MakeEvaluator& make_evaluator, const std::function<void()>& observer) {
+WorkerEnd WorkSite::train(const WorkerLoop::MakeEvaluator& make_evaluator) {
   const SystemClock clock;
   const WallClock wall(clock);
   StandInLeader leader(options_, scratch_ / "leader.log", wall);
@@ -193,26 +180,33 @@ WorkerEnd WorkSite::train(const WorkerLoop::MakeEvaluator& make_evaluator, const
                    .leave = options_.leave,
                    .leader_missing = [&] { leader.leader_is_missing(); },
                    .remark = [this](const std::string& line) { tell(line); },
-                   .observer = observer,
                    .patience = options_.patience});
   return loop.run();
 }
 
-WorkerEnd work_on_study(const DatabaseStudy& study, const WorkOptions& options) {
-  const SystemClock clock;
-  std::unique_ptr<WorkSite> opened;
+WorkerEnd work_on_study(const DatabaseStudy& study, const WorkOptions& options, const Trainer& trainer) {
+  std::unique_ptr<WorkSite> site;
   try {
-    opened = std::make_unique<WorkSite>(study, options);
+    site = std::make_unique<WorkSite>(study, options);
   } catch (const Shortage&) {
     if (options.leave && options.leave->load()) return WorkerEnd::left;  // before it could join
     throw;
   }
-  const WorkSite& site = *opened;
-  require(!site.spec().command.empty(),
-          fmt::format("{} has no training command: it was created by a Python or C++ program, which has to train it "
-                      "(bapi.work)",
-                      study.shown()));
-  return opened->train([&] {
+  trainer.check(site->spec());
+  return site->train([&] { return trainer.evaluator(*site); });
+}
+
+WorkerEnd work_on_study(const DatabaseStudy& study, const WorkOptions& options) {
+  const SystemClock clock;
+  const auto check = [&](const StudySpec& spec) {
+    require(!spec.command.empty(),
+            fmt::format("{} has no training command: it was created by a Python or C++ program. Train it with a "
+                        "Python function, bapi.work(\"{}\", train), or give the study file of a command that trains it "
+                        "(--file)",
+                        study.shown(),
+                        study.shown()));
+  };
+  const auto evaluator = [&](const WorkSite& site) {
     const StudySpec spec = site.spec();
     return std::make_unique<ProcessEvaluator>(
         spec,
@@ -222,7 +216,8 @@ WorkerEnd work_on_study(const DatabaseStudy& study, const WorkOptions& options) 
             .at_segment_end = while_decided(spec),
             .continues_after = [&](TrialId trial, Epoch done) { return site.continues_after(trial, done); },
             .remark = options.tell});
-  });
+  };
+  return work_on_study(study, options, {.check = check, .evaluator = evaluator});
 }
 
 std::string job_of_this_process() {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,7 +62,7 @@ class WorkSite {
 
   // Trains until the study has ended or the worker has to leave (control/worker_loop.h). InvalidInput if another
   // version of bapi leads the study.
-  WorkerEnd train(const WorkerLoop::MakeEvaluator& make_evaluator, const std::function<void()>& observer = {});
+  WorkerEnd train(const WorkerLoop::MakeEvaluator& make_evaluator);
 
  private:
   class StandInLeader;
@@ -82,7 +83,16 @@ class WorkSite {
   StudyDir dir_;
 };
 
-// Trains for a study in a database with its training program, as processes of this machine. Throws as WorkSite.
+// What a worker trains with.
+struct Trainer {
+  std::function<void(const StudySpec&)> check = {};  // throws InvalidInput if it cannot train this study
+  std::function<std::unique_ptr<Evaluator>(const WorkSite&)> evaluator = {};  // for every life of the worker a new one
+};
+
+// Trains for a study in a database until the study has ended or the worker has to leave. Throws as WorkSite.
+WorkerEnd work_on_study(const DatabaseStudy& study, const WorkOptions& options, const Trainer& trainer);
+
+// The same with the study's training program, as processes of this machine.
 WorkerEnd work_on_study(const DatabaseStudy& study, const WorkOptions& options);
 
 // The job of a batch system that this process belongs to: "slurm 1234_7"; empty without one.
