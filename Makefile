@@ -53,10 +53,11 @@ test-web: deps ## test the dashboard in Debian's Chromium (needs npm for two tes
 	cd tests/web && npm ci --silent --no-audit --no-fund && node --test --test-concurrency=1 *.spec.mjs
 
 .PHONY: test-cluster
-test-cluster: deps ## test bapi submit on a Slurm that the test starts (Debian's slurm-wlm), and two hosts with a cable between
+test-cluster: deps ## test faults of a cluster, a Slurm that the test starts, and two hosts with a cable (twelve minutes)
 	@tools/install-deps cluster
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target bapi
+	BAPI=$(CURDIR)/build/release/bapi BAPI_REQUIRE_CLUSTER_TESTS=1 python3 tests/e2e/cluster_faults_test.py
 	BAPI_REQUIRE_CLUSTER_TESTS=1 tests/cluster/slurm_test.py --bapi build/release/bapi
 	BAPI_REQUIRE_CLUSTER_TESTS=1 tests/cluster/two_hosts_test.py --bapi build/release/bapi
 
