@@ -146,10 +146,7 @@ def tune(
             end, reason, error = train_in_workers(study, train, display, catch, executor)
             if end == "interrupted":
                 raise KeyboardInterrupt
-            if end == "program failed":
-                raise error or TrainingFailed(reason)
-            if end == "too many failures":
-                raise TooManyFailures(reason)
+            _raise_failure(end, reason, error)
         display.finish()
         if here and study._core.gave_up():
             raise TooManyFailures(study.reason)
@@ -161,6 +158,14 @@ def tune(
         display.stop()
         study.close()
     return study
+
+
+def _raise_failure(end: str, reason: str, error: Optional[BaseException]) -> None:
+    """Raises what a study has failed with, if it has; `error` is the exception of the training function."""
+    if end == "program failed":
+        raise error or TrainingFailed(reason)
+    if end == "too many failures":
+        raise TooManyFailures(reason)
 
 
 def _tune_there(
@@ -185,10 +190,7 @@ def _tune_there(
     try:
         display = Messenger(study, progress_of(study, progress), callbacks)
         end, reason, error = led.run(train, display, catch)
-        if end == "program failed":
-            raise error or TrainingFailed(reason)
-        if end == "too many failures":
-            raise TooManyFailures(reason)
+        _raise_failure(end, reason, error)
         display.finish()
         if end == "interrupted":
             sys.stderr.write(f"bapi: {study.name} is not led here any more, nothing is lost; the same call continues it\n")
