@@ -99,11 +99,18 @@ TEST(NewStudyFile, ANameThatNoStudyCanHaveIsTold) {
   EXPECT_NE(std::find(notes.begin(), notes.end(), "name: 'my sweep' cannot name a study; it is fit"), notes.end());
 }
 
+TEST(NewStudyFile, ASweepWithoutAMetricGetsOneToBeChanged) {
+  Words notes;
+  EXPECT_EQ(of_sweep("program: a.py\nmethod: grid\nparameters: {x: {values: [a, b]}}\n", &notes).metric.name,
+            "accuracy");
+  EXPECT_EQ(notes.front(), "metric: the sweep names none; accuracy is a guess");
+}
+
 TEST(NewStudyFile, MistakesOfASweepHaveTheirPlace) {
   Words notes;
   try {
     study_file_of_sweep(
-        "program: a.py\nmetric: {name: loss}\nparameters:\n  x: {distribution: normal, mu: 0}\n", "sweep.yaml", notes);
+        "program: a.py\nmetric: {name: loss}\nparameters:\n  x: {distribution: beta, a: 1}\n", "sweep.yaml", notes);
     FAIL();
   } catch (const InvalidInput& error) {
     EXPECT_EQ(std::string(error.what()).find("sweep.yaml:4:"), 0u) << error.what();

@@ -6,10 +6,9 @@
 #include <filesystem>
 
 #include "bapi/base/error.h"
+#include "bapi/studies/sweep_parameters.h"
 #include "bapi/study/macros.h"
 #include "bapi/study/names.h"
-#include "bapi/study/parameters_file.h"
-#include "bapi/study/scalar.h"
 #include "bapi/study/yaml_fields.h"
 
 namespace bapi {
@@ -60,29 +59,6 @@ constexpr const char* kTail =
 # env: {OMP_NUM_THREADS: "1"}
 )";
 
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
-// A word as it may stand in a YAML list: plain if it is text and would be read as such.
-std::string yaml_word(const std::string& word) {
-  const bool plain =
-      !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=-+") ==
-                           std::string::npos;
-  return plain ? word : quoted(word);
-}
-
 std::string command_line(const std::vector<std::string>& command) {
   std::vector<std::string> words;
   for (const std::string& word : command) words.push_back(yaml_word(word));
@@ -116,43 +92,20 @@ constexpr const char* kPolicy = "policy: bapi                # `bapi policies` l
 
 // ── sweeps of W&B ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-// A value of the text in flow style: {min: 0.1, max: 1}.
-std::string flow(const YamlField& field) {
-  if (field.is_mapping()) {
-    std::vector<std::string> parts;
-    for (const YamlField::Entry& entry : field.entries()) parts.push_back(entry.key + ": " + flow(entry.value));
-    return fmt::format("{{{}}}", fmt::join(parts, ", "));
-  }
-  if (field.is_list()) {
-    std::vector<std::string> parts;
-    for (const YamlField& item : field.items("a list")) parts.push_back(flow(item));
-    return fmt::format("[{}]", fmt::join(parts, ", "));
-  }
-  const Value value = field.value();
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    return parse_scalar(*text) == value ? yaml_word(*text) : quoted(*text);
-  }
-  return field.text("a value");
-}
-
-// Parameters as bapi knows them, each on a line; what only W&B knows is left out.
-std::string parameters_of(const YamlField& field) {
-  read_parameters(field);
+std::string parameters_text(const std::vector<SweepParameter>& parameters) {
   std::string out = "parameters:\n";
-  for (const YamlField::Entry& entry : field.entries()) out += fmt::format("  {}: {}\n", entry.key, flow(entry.value));
+  for (const SweepParameter& each : parameters) out += fmt::format("  {}: {}\n", yaml_word(each.name), each.domain);
   return out;
 }
 
 // What stands for a macro of W&B that gives the parameters.
 std::vector<std::string> arguments_for(const std::string& macro,
-                                       const YamlField& parameters,
+                                       const std::vector<SweepParameter>& parameters,
                                        std::vector<std::string>& notes) {
   if (macro == "${args_json_file}") return {"${config}"};
   if (macro == "${args_no_hyphens}") {
     std::vector<std::string> words;
-    for (const YamlField::Entry& entry : parameters.entries()) {
-      words.push_back(fmt::format("{0}=${{{0}}}", entry.key));
-    }
+    for (const SweepParameter& each : parameters) words.push_back(fmt::format("{0}=${{{0}}}", each.name));
     return words;
   }
   if (macro == "${args_no_boolean_flags}") {
@@ -167,7 +120,7 @@ std::vector<std::string> arguments_for(const std::string& macro,
 }
 
 std::vector<std::string> command_of_sweep(const YamlMapping& sweep,
-                                          const YamlField& parameters,
+                                          const std::vector<SweepParameter>& parameters,
                                           std::vector<std::string>& notes) {
   const std::string program =
       sweep.has("program") ? sweep["program"].string("the training program") : std::string("train.py");
@@ -184,11 +137,26 @@ std::vector<std::string> command_of_sweep(const YamlMapping& sweep,
       const std::vector<std::string> words = arguments_for(word, parameters, notes);
       command.insert(command.end(), words.begin(), words.end());
     } else {
+      if (word.find("${envvar:") != std::string::npos) {
+        notes.push_back(
+            fmt::format("command: {} has no counterpart; write the value, or read it in the program", word));
+      }
       command.push_back(word);
     }
   }
   if (command.empty()) sweep["command"].fail("found no program, expected at least its name");
   return command;
+}
+
+std::string metric_of_sweep(const YamlMapping& sweep, std::vector<std::string>& notes) {
+  if (!sweep.has("metric")) {
+    notes.emplace_back("metric: the sweep names none; accuracy is a guess");
+    return kMetric;
+  }
+  const YamlMapping metric(sweep["metric"], "a mapping");
+  const std::string name = metric.required("name", "{name: accuracy, goal: maximize}").string("the name of a metric");
+  const std::string goal = metric.has("goal") ? metric["goal"].text("maximize or minimize") : "minimize";
+  return fmt::format("metric: {{name: {}, goal: {}}}\n", yaml_word(name), yaml_word(goal));
 }
 
 std::string policy_of_sweep(const YamlMapping& sweep, std::vector<std::string>& notes) {
@@ -235,12 +203,10 @@ std::string study_file_of_sweep(std::string_view text, const std::string& file, 
   const YamlField root = load_yaml(std::string(text), source, "a sweep of W&B: program, metric, parameters");
   try {
     const YamlMapping sweep(root, "a sweep of W&B: program, metric, parameters");
-    const YamlMapping metric(sweep.required("metric", "metric: {name: accuracy, goal: maximize}"), "a mapping");
-    const std::string name = metric.required("name", "{name: accuracy, goal: maximize}").string("the name of a metric");
-    const std::string goal = metric.has("goal") ? metric["goal"].text("maximize or minimize") : "minimize";
-    const YamlField& space = sweep.required("parameters", "parameters: {lr: {min: 0.1, max: 1.0}}");
-    const std::string parameters = parameters_of(space);
-    const std::vector<std::string> command = command_of_sweep(sweep, space, notes);
+    const std::string metric = metric_of_sweep(sweep, notes);
+    const std::vector<SweepParameter> parameters =
+        sweep_parameters(sweep.required("parameters", "parameters: {lr: {min: 0.1, max: 1.0}}"), notes);
+    const std::vector<std::string> command = command_of_sweep(sweep, parameters, notes);
     for (const char* key : {"run_cap", "project", "entity", "description"}) {
       if (sweep.has(key))
         notes.push_back(fmt::format(
@@ -252,10 +218,10 @@ std::string study_file_of_sweep(std::string_view text, const std::string& file, 
     if (!usable) notes.push_back(fmt::format("name: '{}' cannot name a study; it is {}", title, name_after(command)));
     return assembled(usable ? title : name_after(command),
                      command,
-                     fmt::format("metric: {{name: {}, goal: {}}}\n", yaml_word(name), yaml_word(goal)),
+                     metric,
                      epochs_of_sweep(sweep, notes),
                      policy_of_sweep(sweep, notes),
-                     parameters);
+                     parameters_text(parameters));
   } catch (const InvalidInput& error) {
     const std::string message = error.what();
     throw InvalidInput(message.starts_with(file + ":") ? message : source.located(message));

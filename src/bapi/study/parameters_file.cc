@@ -201,7 +201,32 @@ std::vector<Condition> read_conditions(const YamlField& field) {
   return conditions;
 }
 
-Param read_param(const std::string& name, const YamlField& field) {
+// A condition names another parameter of the file. A whole number as condition on a real parameter is a real number.
+void link_conditions(std::vector<Param>& params) {
+  std::vector<std::string> names;
+  for (const Param& param : params) names.push_back(param.name);
+  for (Param& param : params) {
+    for (Condition& condition : param.when) {
+      const auto found = std::find(names.begin(), names.end(), condition.param);
+      if (found == names.end()) {
+        const std::string meant = nearest(condition.param, names);
+        throw InvalidInput(fmt::format("parameters.{}.when.{}: there is no such parameter{}",
+                                       param.name,
+                                       condition.param,
+                                       meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)));
+      }
+      const Domain& domain = params[static_cast<std::size_t>(found - names.begin())].domain;
+      if (!std::holds_alternative<RealRange>(domain)) continue;
+      for (Value& value : condition.values) {
+        if (const auto* integer = std::get_if<std::int64_t>(&value)) value = static_cast<double>(*integer);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Param read_parameter(const std::string& name, const YamlField& field) {
   static const std::vector<std::string> kKeys = {
       "value", "values", "min", "max", "distribution", "log", "scale", "type", "q", "when"};
   static const KeyAdvice kAdvice = {
@@ -230,31 +255,6 @@ Param read_param(const std::string& name, const YamlField& field) {
   return result;
 }
 
-// A condition names another parameter of the file. A whole number as condition on a real parameter is a real number.
-void link_conditions(std::vector<Param>& params) {
-  std::vector<std::string> names;
-  for (const Param& param : params) names.push_back(param.name);
-  for (Param& param : params) {
-    for (Condition& condition : param.when) {
-      const auto found = std::find(names.begin(), names.end(), condition.param);
-      if (found == names.end()) {
-        const std::string meant = nearest(condition.param, names);
-        throw InvalidInput(fmt::format("parameters.{}.when.{}: there is no such parameter{}",
-                                       param.name,
-                                       condition.param,
-                                       meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)));
-      }
-      const Domain& domain = params[static_cast<std::size_t>(found - names.begin())].domain;
-      if (!std::holds_alternative<RealRange>(domain)) continue;
-      for (Value& value : condition.values) {
-        if (const auto* integer = std::get_if<std::int64_t>(&value)) value = static_cast<double>(*integer);
-      }
-    }
-  }
-}
-
-}  // namespace
-
 Value read_yaml_value(const YamlField& field) {
   if (field.is_empty() || field.is_list() || field.is_mapping()) field.expected("a number, a word, true or false");
   const Value value = field.value();
@@ -273,7 +273,7 @@ Space read_parameters(const YamlField& field) {
   for (const auto& [name, place] : fields.keys()) {
     mistakes.of([&, &name = name, &place = place] {
       if (const auto mistake = param_name_mistake(name)) field.fail_at(place, *mistake);
-      params.push_back(read_param(name, fields[name]));
+      params.push_back(read_parameter(name, fields[name]));
       Space({Param{.name = name, .domain = params.back().domain}});  // checks its bounds
     });
   }

@@ -8,6 +8,9 @@ namespace bapi {
 // words of W&B sweeps. Throws InvalidInput with the place.
 Space read_parameters(const YamlField& field);
 
+// One of them; its conditions name parameters that this reader does not see.
+Param read_parameter(const std::string& name, const YamlField& field);
+
 // One value of a parameter or option: a finite number, true, false or text.
 Value read_yaml_value(const YamlField& field);
 
