@@ -35,7 +35,7 @@ parameters: {{x: {{min: 0.0, max: 1.0}}}}
 
 class Gpus(EndToEnd):
     def environment(self):
-        hidden = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR")
+        hidden = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR")
         return {name: value for name, value in super().environment().items() if name not in hidden}
 
     def run_study(self, more, **environment):
@@ -90,6 +90,12 @@ class Gpus(EndToEnd):
         result = self.bapi("run", "study.yaml", code=2, env={**self.environment(), "CUDA_VISIBLE_DEVICES": "-1"})
         self.assertIn('CUDA_VISIBLE_DEVICES="-1" hides them all', result.stderr)
         self.assertFalse(os.path.exists(self.path("gpu.bapi")))
+
+    def test_the_doctor_says_which_gpus_and_how_many_workers_there_would_be(self):
+        self.write("witness.py", WITNESS)
+        self.write("study.yaml", STUDY.format(python=sys.executable, more="gpus: {devices: auto, per_gpu: 2}"))
+        said = self.bapi("doctor", "study.yaml", env={**self.environment(), "ROCR_VISIBLE_DEVICES": "2,5"}).stdout
+        self.assertRegex(said, r"policy +random, 4 workers\ngpus +0, 1; up to 2 workers each\n")
 
     def test_more_workers_than_places_are_refused(self):
         self.write("study.yaml", STUDY.format(python=sys.executable, more="gpus: [0, 1]"))

@@ -74,6 +74,14 @@ TEST_F(Gpu, AutoTakesWhatTheEnvironmentLeaves) {
   EXPECT_EQ(gpus_of(spec({.automatic = true}), machine({{"HIP_VISIBLE_DEVICES", "1"}})), Devices{"1"});
 }
 
+TEST_F(Gpu, AutoCountsAnewWhatTheRuntimeOfAmdLeaves) {
+  has("sys/class/kfd/kfd/topology/nodes/1/gpu_id", "51339\n");
+  EXPECT_EQ(gpus_of(spec({.automatic = true}), machine({{"ROCR_VISIBLE_DEVICES", "2,GPU-7"}})), (Devices{"0", "1"}));
+  EXPECT_EQ(
+      gpus_of(spec({.automatic = true}), machine({{"ROCR_VISIBLE_DEVICES", "2,3"}, {"HIP_VISIBLE_DEVICES", "1"}})),
+      Devices{"1"});
+}
+
 TEST_F(Gpu, AutoWithoutAnySaysWhereItLookedAndWhatToDo) {
   EXPECT_NE(message(spec({.automatic = true})).find("gpus: auto found no GPU: there is no /dev/nvidia0"),
             std::string::npos);

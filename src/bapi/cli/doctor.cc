@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "bapi/cli/study_input.h"
 #include "bapi/policy/registry.h"
 #include "bapi/process/failure_text.h"
+#include "bapi/process/gpus.h"
 #include "bapi/report/range_text.h"
 #include "bapi/report/text.h"
 #include "bapi/store/database_url.h"
@@ -71,6 +73,11 @@ std::string understood(const StudySpec& spec) {
   out += check_line("epochs", fmt::format("{} to {}", spec.epochs.min, spec.epochs.max));
   out += check_line("policy",
                     fmt::format("{}, {} worker{}", spec.policy.name, spec.workers, spec.workers == 1 ? "" : "s"));
+  const std::vector<std::string> gpus = gpus_of(spec, Machine::this_one());
+  if (!gpus.empty()) {
+    const std::string shared = spec.gpus.per_gpu == 1 ? "" : fmt::format("; up to {} workers each", spec.gpus.per_gpu);
+    out += check_line("gpus", fmt::format("{}{}", fmt::join(gpus, ", "), shared));
+  }
   const char* label = "parameters";
   for (const Param& param : spec.space.params()) {
     out += check_line(label, fmt::format("{}: {}", param.name, domain_text(param)));
@@ -343,6 +350,7 @@ int doctor(const DoctorArguments& arguments) {
   StudySpec spec = spec_of(arguments.input);
   spec.validate();
   make_policy(spec.policy);  // checks its options
+  spec = with_workers_for_gpus(std::move(spec), Machine::this_one());
   spec = with_earlier_studies(std::move(spec), fs::current_path() / (spec.name + ".bapi"), {});
   print(understood(spec));
   warn_of_a_command_without_parameters(spec);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <string_view>
 
 #include "bapi/base/error.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr const char* kCuda = "CUDA_VISIBLE_DEVICES";
 constexpr const char* kHip = "HIP_VISIBLE_DEVICES";
+constexpr const char* kRocr = "ROCR_VISIBLE_DEVICES";
 constexpr const char* kOneApi = "ONEAPI_DEVICE_SELECTOR";
 
 bool is_number(std::string_view text) {
@@ -67,18 +69,25 @@ int amd_gpus(const std::filesystem::path& root) {
   });
 }
 
+// Those that a variable leaves to this process; nullopt if it is not set.
+std::optional<std::vector<std::string>> left_by(const char* name, const Machine& machine) {
+  const auto variable = machine.environment.find(name);
+  if (variable == machine.environment.end()) return std::nullopt;
+  std::vector<std::string> devices = listed(variable->second);
+  require(!devices.empty(),
+          fmt::format("gpus: auto found no GPU, because {}=\"{}\" hides them all. Unset it, list the GPUs "
+                      "(gpus: [0, 1]), or leave gpus out to train on the CPU",
+                      name,
+                      variable->second));
+  return devices;
+}
+
 std::vector<std::string> found_gpus(const Machine& machine) {
   for (const char* name : {kCuda, kHip}) {
-    const auto variable = machine.environment.find(name);
-    if (variable == machine.environment.end()) continue;
-    const std::vector<std::string> devices = listed(variable->second);
-    require(!devices.empty(),
-            fmt::format("gpus: auto found no GPU, because {}=\"{}\" hides them all. Unset it, list the GPUs "
-                        "(gpus: [0, 1]), or leave gpus out to train on the CPU",
-                        name,
-                        variable->second));
-    return devices;
+    if (const auto devices = left_by(name, machine)) return *devices;
   }
+  // HIP counts anew, from 0, those that this one leaves.
+  if (const auto devices = left_by(kRocr, machine)) return numbered(static_cast<int>(devices->size()));
   const int nvidia = nvidia_gpus(machine.root);
   const int count = nvidia > 0 ? nvidia : amd_gpus(machine.root);
   require(

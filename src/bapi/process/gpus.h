@@ -20,8 +20,8 @@ struct Machine {
 };
 
 // The GPUs that the workers of a study get, in the order of the workers; none if the study names none. `gpus: auto` is
-// what CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES leave to this process, else all that NVIDIA's or AMD's driver shows.
-// Throws InvalidInput if there are none, or fewer places than `workers`.
+// what CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES leave to this process, else all that NVIDIA's
+// or AMD's driver shows. Throws InvalidInput if there are none, or fewer places than `workers`.
 std::vector<std::string> gpus_of(const StudySpec& spec, const Machine& machine);
 
 // The same specification with as many workers as the GPUs have places, if the study leaves that to bapi.
