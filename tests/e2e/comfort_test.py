@@ -11,6 +11,7 @@ from harness import EndToEnd, main
 
 class Comfort(EndToEnd):
     def test_ls_lists_the_studies_of_directories(self):
+        self.assertIn("there is no study here", self.bapi("ls").stderr)
         self.bapi("run", self.study(), "--quiet")
         os.mkdir(self.path("other"))
         rows = self.json("ls")
@@ -18,7 +19,7 @@ class Comfort(EndToEnd):
                          [("mlp", "finished", 40, "mlp.bapi")])  # fmt: skip
         self.assertEqual(rows[0]["best"], self.json("best")["value"])
         self.assertEqual(self.json("ls", "other"), [])
-        self.assertIn("there is no study here", self.bapi("ls", "other").stderr)
+        self.assertIn("there is no study in other; ls looks", self.bapi("ls", "other").stderr)
         self.assertIn("expected a directory", self.bapi("ls", "nowhere", code=2).stderr)
         self.assertIn("mlp", self.bapi("ls").stdout)
 

@@ -151,6 +151,7 @@ class Noise(EndToEnd):
         self.assertAlmostEqual(best["value"], max(row["value"] for row in last.values()))
         self.assertEqual(best["epoch"], last[best["trial"]]["epoch"])
         self.assertEqual(best["checkpoint_epoch"], best["epoch"])
+        self.assertIn("last score", self.bapi("trials", "noisy").stdout)
         steps = self.json("show", "noisy", str(best["trial"]))
         self.assertEqual(steps["best_epoch"], len(steps["curve"]))
 

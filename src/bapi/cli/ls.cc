@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -77,7 +78,10 @@ int ls(const LsArguments& arguments) {
   if (format != Format::table || !table.rows().empty()) {
     print(render(table, format));
   } else {
-    note("there is no study here (create one with bapi init and bapi run)");
+    note(arguments.folders.empty()
+             ? "there is no study here (create one with bapi init and bapi run)"
+             : fmt::format("there is no study in {}; ls looks for NAME.bapi in it, not in the directories below",
+                           fmt::join(arguments.folders, ", ")));
   }
   return unreadable ? kStoreUnavailable : kDone;
 }

@@ -7,6 +7,7 @@
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
+#include "bapi/report/space_plots.h"
 #include "bapi/report/summary.h"
 #include "bapi/report/text.h"
 #include "bapi/studies/study_view.h"
@@ -50,7 +51,7 @@ int trials(const TrialsArguments& arguments) {
   sort_rows(rows, arguments.sort, study.spec().metric);
   if (arguments.limit) rows.resize(std::min(rows.size(), static_cast<std::size_t>(*arguments.limit)));
   Table table(all.columns());
-  table.head("best", "best " + study.spec().metric.name).head("spent", with_unit("spent", study.spec().budget));
+  table.head("best", result_name(study.spec().metric)).head("spent", with_unit("spent", study.spec().budget));
   for (Row& row : rows) table.add(std::move(row));
   print(render(table, format));
   return kDone;

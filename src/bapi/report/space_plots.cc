@@ -55,7 +55,7 @@ std::vector<Result> results_of(const History& history) {
 
 std::string result_label(const StudySpec& spec) {
   return fmt::format(
-      "best {} ({} is better)", spec.metric.name, spec.metric.goal == Goal::maximize ? "higher" : "lower");
+      "{} ({} is better)", result_name(spec.metric), spec.metric.goal == Goal::maximize ? "higher" : "lower");
 }
 
 // With a log scale and some air, which is wanted where positive values span decades.
@@ -431,6 +431,8 @@ std::string parallel_axis(const ParallelFrame& frame,
 
 }  // namespace
 
+std::string result_name(const Metric& metric) { return (metric.of == ValueOf::last ? "last " : "best ") + metric.name; }
+
 std::vector<Importance> importance_of(const History& history) {
   std::vector<Result> results = results_of(history);
   if (results.size() > kMostTrials) results.erase(results.begin(), results.end() - kMostTrials);
@@ -523,7 +525,7 @@ std::string plot_parallel(const History& history) {
   }
   body += parallel_axis(frame,
                         params.size(),
-                        "best " + history.spec().metric.name,
+                        result_name(history.spec().metric),
                         {short_number(history.in_user_units(results.front().score)),
                          short_number(history.in_user_units(results.back().score))},
                         nullptr);

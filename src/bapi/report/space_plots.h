@@ -10,6 +10,9 @@ namespace bapi {
 // Pictures of how results depend on parameters, as SVG text. The result of a trial is its best value. Trials that have
 // reported nothing are left out; without any, the picture says so.
 
+// What a trial counts by: "best accuracy", or "last accuracy" if the metric says so.
+std::string result_name(const Metric& metric);
+
 // The best value of every trial over each parameter that varies, one small diagram per parameter.
 std::string plot_slices(const History& history);
 
