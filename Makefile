@@ -24,7 +24,7 @@ build: deps ## build the program build/release/bapi, the library and the tests
 
 .PHONY: demo
 demo: deps ## tune the example network with a minute of training
-	@echo "Building bapi: about 9 minutes of processor time, on $(JOBS) jobs; seconds if it was built before"
+	@echo "Building bapi: about 5 minutes of processor time, on $(JOBS) jobs; seconds if it was built before"
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target bapi train_mlp
 	rm -rf build/demo

@@ -9,8 +9,8 @@ import os
 from scikit_build_core import build as _backend
 from scikit_build_core.build import *  # noqa: F403
 
-# Of processor time: g++ 12 on a server of 2020, without a compiler cache.
-_MINUTES = 9
+# Of processor time, without a compiler cache.
+_MINUTES = 6
 
 
 def _tell() -> None:
