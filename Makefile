@@ -19,6 +19,7 @@ deps:
 
 .PHONY: build
 build: deps ## build the program build/release/bapi, the library and the tests
+	@echo "Building bapi and its tests: about 11 minutes of processor time, on $(JOBS) jobs; seconds if it was built before"
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
 
