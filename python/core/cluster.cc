@@ -254,7 +254,8 @@ py::tuple run_led(Led& led,
 py::tuple lead_there(const std::string& text, const py::function& look) {
   const StudyPlace place = database_place(text);
   Talk talk;
-  const RunOptions options{.interrupt = &talk.leave, .version = BAPI_VERSION, .remark = talk.tell()};
+  RunOptions options{.interrupt = &talk.leave, .version = BAPI_VERSION, .remark = talk.tell()};
+  options.cluster.programs = OwnPrograms{};  // who trains with a function runs nothing that the database says
   return ended(beside_python([&] { return lead_study(place.database(), options); }, talk, look));
 }
 

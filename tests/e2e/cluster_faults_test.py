@@ -251,6 +251,7 @@ class ClusterFaults(WithWorkers):
         if leader.poll() is None:
             leader.send_signal(signal.SIGINT)
             self.end_of(leader, code=130)
+        self.assertIsNone(worker.poll(), self.said_by(worker))
         total = self.epochs() + 30
         self.bapi("resume", self.study_url, "--workers", "0", "-q", "--budget", f"{total} epochs")
         self.end_of(worker)

@@ -61,6 +61,22 @@ class ClusterSecurity(WithWorkers):
         self.check_study()
         self.assertFalse(os.path.exists(self.path("executed")))
 
+    def test_a_worker_with_a_file_runs_no_hook_and_sets_no_variable_of_the_database(self):
+        self.study_file('"20 epochs"', 0.05)
+        leader = self.begin("run", "study.yaml", "--storage", self.url, "--workers", "0")
+        self.wait_for_study()
+        leader.kill()  # so that the worker leads
+        hook = ["touch", self.path("executed")]
+        evil = json.dumps({"hooks": {"epoch": hook, "best": hook, "trial_end": hook, "study_end": hook},
+                           "env": {"PYTHONPATH": self.path("evil")}, "cwd": "/"})
+        os.mkdir(self.path("evil"))
+        self.write("evil/sitecustomize.py", f"open({self.path('executed')!r}, 'w').close()\n")
+        self.database.sql(f"UPDATE bapi.study SET spec_json = (spec_json::jsonb || '{evil}')::text "
+                          f"WHERE name = '{self.name}'")
+        self.end_of(self.worker("--file", "study.yaml"))
+        self.check_study()
+        self.assertFalse(os.path.exists(self.path("executed")))
+
     def test_without_a_file_a_worker_runs_what_the_database_says(self):
         self.write("evil.py", f"import os\nopen({self.path('executed')!r}, 'w').close()\n")
         leader = self.lead('"20 epochs"', 0.05)

@@ -1,6 +1,7 @@
 """`bapi run --storage`, `bapi worker`, `bapi workers`: a study in a private database, led and trained by real processes."""
 
 import os
+import re
 import signal
 import time
 import unittest
@@ -158,8 +159,10 @@ class Workers(WithWorkers):
         self.bapi("run", "study.yaml", "-q", "--dir", "directories")
         in_directory = os.path.join("directories", f"{self.name}.bapi")
         self.assertIn("in a directory", self.bapi("workers", in_directory, code=2).stderr)
-        nobody = self.url.replace("127.0.0.1:", "127.0.0.1:1")
-        self.assertEqual(self.bapi("worker", nobody + "#x", "--patience", "1s", code=3).stdout, "")
+        nobody = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:1", self.url)
+        unreachable = self.bapi("worker", nobody + "#x", "--patience", "1s", code=3).stderr
+        self.assertRegex(unreachable, r"cannot connect: [^\t]*[^?]\. Check that the server is running")
+        self.assertIn("BAPI_STORAGE", self.bapi("worker", "nothing", code=2).stderr)
 
 
 if __name__ == "__main__":

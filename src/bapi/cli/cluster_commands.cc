@@ -53,8 +53,10 @@ ClusterRun cluster_here(const DatabaseStudy& study, int slots) {
   return run;
 }
 
-std::vector<std::string> leader_here(const DatabaseStudy& study) {
-  return {this_program(), "lead", "#" + study.name, "--quiet"};
+std::vector<std::string> leader_here(const DatabaseStudy& study, const std::string& file) {
+  std::vector<std::string> command{this_program(), "lead", "#" + study.name, "--quiet"};
+  if (!file.empty()) command.insert(command.end(), {"--file", file});
+  return command;
 }
 
 }  // namespace bapi

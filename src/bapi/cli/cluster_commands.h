@@ -24,7 +24,8 @@ StudyPlace storage_place(const std::string& storage, const std::string& name);
 // storage.
 ClusterRun cluster_here(const DatabaseStudy& study, int slots);
 
-// The command of another bapi of this machine that leads the study, whose storage was remembered.
-std::vector<std::string> leader_here(const DatabaseStudy& study);
+// The command of another bapi of this machine that leads the study, whose storage was remembered; with the hooks of
+// `file` alone, unless it is empty.
+std::vector<std::string> leader_here(const DatabaseStudy& study, const std::string& file);
 
 }  // namespace bapi

@@ -4,6 +4,7 @@
 #include "bapi/cli/commands.h"
 #include "bapi/cli/controller.h"
 #include "bapi/cli/study_input.h"
+#include "bapi/studies/study_file.h"
 
 namespace bapi {
 
@@ -11,6 +12,7 @@ namespace {
 
 struct LeadArguments {
   std::string study;
+  std::string file = {};
   std::string format = "table";
   bool quiet = false;
   bool keep_going = false;
@@ -19,9 +21,10 @@ struct LeadArguments {
 int lead(const LeadArguments& arguments) {
   const StudyPlace place = database_place(arguments.study);
   remember_storage(place.database());
-  const ControlOptions options{.verbosity = arguments.quiet ? Verbosity::quiet : Verbosity::normal,
-                               .format = parse_format(arguments.format),
-                               .keep_going = arguments.keep_going};
+  ControlOptions options{.verbosity = arguments.quiet ? Verbosity::quiet : Verbosity::normal,
+                         .format = parse_format(arguments.format),
+                         .keep_going = arguments.keep_going};
+  if (!arguments.file.empty()) options.cluster.programs = own_programs(arguments.file);
   return run_to_end([&](const RunOptions& run) { return lead_study(place.database(), run); }, options);
 }
 
@@ -39,6 +42,9 @@ Command lead_command() {
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<LeadArguments>();
             arguments.positional("STUDY", parsed->study, kDatabaseStudyHelp);
+            arguments.option("--file",
+                             parsed->file,
+                             "Study file whose hooks to run, whatever the database says; default: the study's");
             arguments.flag("-k,--keep-going", parsed->keep_going, kKeepGoingHelp);
             arguments.flag("-q,--quiet", parsed->quiet, "Print the result only");
             arguments.option(

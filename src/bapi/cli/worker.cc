@@ -53,8 +53,8 @@ int worker(const WorkerArguments& arguments) {
                       .leave = leave.flag(),
                       .patience = parse_duration(arguments.patience, "--patience"),
                       .version = BAPI_VERSION};
-  if (!arguments.file.empty()) options.command = read_study_file(arguments.file).command;
-  if (!arguments.no_lead) options.lead = leader_here(study);
+  if (!arguments.file.empty()) options.programs = own_programs(arguments.file);
+  if (!arguments.no_lead) options.lead = leader_here(study, arguments.file);
   if (!arguments.quiet) options.tell = [](const std::string& line) { write_error("bapi: " + line + "\n"); };
   const WorkerEnd end = work_on_study(study, options);
   if (options.tell) {
@@ -98,7 +98,9 @@ Command worker_command() {
         arguments.option("--scratch",
                          parsed->scratch,
                          "Directory for logs and reports of this worker; default: workers/HOST-PID in --dir");
-        arguments.option("--file", parsed->file, "Study file whose command to run, whatever the database says");
+        arguments.option("--file",
+                         parsed->file,
+                         "Study file whose programs to run (command, env, cwd, hooks), whatever the database says");
         arguments.option(
             "--patience", parsed->patience, "Time to keep trying when the database cannot be reached; default: 10m");
         arguments.flag("--no-lead", parsed->no_lead, "Never lead the study");

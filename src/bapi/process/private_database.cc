@@ -129,7 +129,7 @@ std::string configuration(const PrivateDatabaseOptions& options, int port, const
   const std::string socket = directory.string().size() < 80 ? directory.string() : "";
   return fmt::format(
       "\n# bapi database\nlisten_addresses = '{}'\nport = {}\nunix_socket_directories = '{}'\n"
-      "password_encryption = 'scram-sha-256'\nmax_connections = 300\n",
+      "password_encryption = 'scram-sha-256'\nmax_connections = 500\n",
       options.listen,
       port,
       socket.find('\'') == std::string::npos ? socket : "");

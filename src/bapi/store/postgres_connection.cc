@@ -134,17 +134,17 @@ WireValue wire(const SqlValue& value) {
 
 // ---- messages
 
-// libpq's texts are lines.
+// libpq's texts are lines, some of them indented, and may end with a question.
 std::string one_line(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (c != '\n') {
+    if (c != '\n' && c != '\t') {
       out += c;
     } else if (!out.empty() && out.back() != ' ') {
       out += ' ';
     }
   }
-  while (!out.empty() && out.back() == ' ') out.pop_back();
+  while (!out.empty() && (out.back() == ' ' || out.back() == '?')) out.pop_back();
   return out;
 }
 

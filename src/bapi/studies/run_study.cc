@@ -273,6 +273,7 @@ class MissingWorkers {
 StudySummary drive_cluster(OpenedStudy study, Policy& policy, const RunOptions& options) {
   const Clock& clock = *study.held.clock;
   StudySpec spec = study.store().spec();
+  if (options.cluster.programs) options.cluster.programs->replace_in(spec);
   std::error_code ignored;
   if (!std::filesystem::is_directory(spec.cwd, ignored)) spec.cwd.clear();  // of another machine: hooks run here
   PatientStore log(study.store(), patience_of(options));

@@ -3,9 +3,11 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "bapi/control/tune.h"
+#include "bapi/studies/study_file.h"
 #include "bapi/studies/study_opening.h"
 #include "bapi/studies/study_view.h"
 
@@ -43,6 +45,8 @@ struct ClusterRun {
   BeginWorker worker = {};
 
   double patience = 600.0;  // seconds for which a database that cannot be reached is tried again
+
+  std::optional<OwnPrograms> programs = {};  // tells these hooks; not set: those of the study
 };
 
 struct RunOptions {

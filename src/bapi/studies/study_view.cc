@@ -118,6 +118,10 @@ StudyPlace locate_place(const std::string& text) {
 }
 
 StudyPlace database_place(const std::string& text) {
+  require(DatabaseUrl::is_one(text) || usual_storage() || is_here(text),
+          fmt::format("{}: expected a study in a database: its address, postgresql://user@host/database#NAME, or its "
+                      "name with the part before # in BAPI_STORAGE",
+                      text));
   StudyPlace place = locate_place(text);
   require(place.in_database(),
           fmt::format("{}: found a study in a directory; workers on other machines need one in a database, "

@@ -73,7 +73,7 @@ class WorkSite::StandInLeader {
   double next_ = -std::numeric_limits<double>::infinity();
 };
 
-// What is read of the study before the worker joins it.
+// What is read of the study, before the worker joins it and for each of its lives.
 template <typename Read>
 auto WorkSite::patiently(const Read& read) const {
   return bapi::patiently({.seconds = options_.patience,
@@ -135,11 +135,13 @@ void WorkSite::end_what_is_abandoned(const fs::path& workers) const {
   }
 }
 
-StudySpec WorkSite::spec() const { return trained_here(study_.spec()); }
+StudySpec WorkSite::spec() const {
+  return trained_here(patiently([&] { return study_.spec(); }));
+}
 
 // Programs get the grace period that the worker has promised when it began, or less.
 StudySpec WorkSite::trained_here(StudySpec spec) const {
-  if (!options_.command.empty()) spec.command = options_.command;
+  if (options_.programs) options_.programs->replace_in(spec);
   if (options_.transfer.given() && !spec.command.empty()) {
     spec.command = with_transfer(spec.command);
     for (const auto& [name, value] : variables_of(options_.transfer)) spec.env[name] = value;
@@ -188,11 +190,11 @@ WorkerEnd work_on_study(const DatabaseStudy& study, const WorkOptions& options, 
   std::unique_ptr<WorkSite> site;
   try {
     site = std::make_unique<WorkSite>(study, options);
+    trainer.check(site->spec());
   } catch (const Shortage&) {
     if (options.leave && options.leave->load()) return WorkerEnd::left;  // before it could join
     throw;
   }
-  trainer.check(site->spec());
   return site->train([&] { return trainer.evaluator(*site); });
 }
 

@@ -11,6 +11,7 @@
 #include "bapi/control/worker_loop.h"
 #include "bapi/process/transfer.h"
 #include "bapi/store/database_url.h"
+#include "bapi/studies/study_file.h"
 #include "bapi/studies/study_opening.h"
 #include "bapi/studies/study_place.h"
 
@@ -33,7 +34,7 @@ struct WorkOptions {
   // directory, or NAME-HOST-PID.worker in the current one.
   std::filesystem::path scratch = {};
 
-  std::vector<std::string> command = {};  // trains with this whatever the study says; empty: with the study's command
+  std::optional<OwnPrograms> programs = {};  // trains with these; not set: with what the study says
 
   // The command of a process that leads the study, begun when nobody does; empty: this worker leaves that to others.
   std::vector<std::string> lead = {};
