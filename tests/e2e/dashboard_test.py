@@ -406,6 +406,22 @@ class Answers(Dashboard):
         self.post("studies/mlp/requests", {"action": "note", "text": "x"})
         self.assertEqual(self.ask("/api/v1/studies/mlp/trials", headers=again)[0], 200)
 
+    def test_trials_seen_running_are_sent_again_once_nobody_trains_them(self):
+        self.study(budget="1000s", delay=0.1, workers=2)
+        run = self.start("run", "study.yaml", "-q")
+        self.serve()
+        self.wait_for(lambda: [study["state"] for study in self.get("studies")["studies"]] == ["running"], "the study to run")
+        self.wait_for(lambda: len(self.get("studies/mlp")["running"]) == 2, "two trials to run")
+        run.send_signal(signal.SIGSTOP)  # it writes no further event
+        os.waitpid(run.pid, os.WUNTRACED)
+        paths = [f"/api/v1/studies/mlp/{part}" for part in ("trials", "curves", "timeline", "trials/0")]
+        seen = {path: self.ask(path)[1]["etag"] for path in paths}
+        run.kill()
+        self.wait_for(lambda: self.get("studies/mlp")["state"] == "interrupted", "the end of the controller")
+        for path, version in seen.items():
+            self.assertEqual(self.ask(path, headers={"If-None-Match": version})[0], 200, path)
+        self.assertIn("interrupted", {trial["state"] for trial in self.get("studies/mlp/trials")["trials"]})
+
     def test_missing_values_sort_last_in_both_directions(self):
         self.finished_study()
         self.serve()

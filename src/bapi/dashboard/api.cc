@@ -29,13 +29,19 @@ std::string text_of(const Cell& cell) { return cell.dump(-1, ' ', false, Cell::e
 
 HttpAnswer no_such_path() { return http_error(404, "there is no such path", "docs/dashboard.md lists the paths"); }
 
-// A record that is of event `seq`: whoever has it already is told so.
-HttpAnswer record_answer(const HttpRequest& request, Fields record, EventSeq seq, const std::string& version = {}) {
-  const std::string etag = fmt::format("\"{}{}{}\"", seq, version.empty() ? "" : "-", version);
-  if (request.header("if-none-match") == etag) return {.status = 304, .headers = {{"ETag", etag}}};
+// What an answer about a study depends on: the events, the log that they stand in, and who runs the study, since trials
+// that nobody trains are interrupted.
+std::string version_of(const ShownStudy& view, const std::optional<Leader>& holder) {
+  return fmt::format("\"{}-{:.3f}-{}\"",
+                     view.log.last(),
+                     view.log.empty() ? 0.0 : view.log.began(),
+                     holder ? std::to_string(holder->pid) : "");
+}
+
+HttpAnswer record_answer(Fields record, EventSeq seq) {
   const bool there = std::any_of(record.begin(), record.end(), [](const auto& field) { return field.first == "seq"; });
   if (!there) record.emplace_back("seq", seq);
-  return {.body = text_of(record) + "\n", .headers = {{"ETag", etag}}};
+  return {.body = text_of(record) + "\n"};
 }
 
 std::optional<std::int64_t> number_in(std::string_view text) {
@@ -186,21 +192,28 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
   }
   const std::optional<Leader> holder = study->holder();
   return study->read([&](const ShownStudy& view) -> HttpAnswer {
-    const EventSeq seq = view.log.last();
-    const auto record = [&](Fields fields) { return record_answer(request, std::move(fields), seq); };
-    if (path.empty())
-      return record_answer(
-          request, overview_record(view, holder, clock_.calendar()), seq, holder ? std::to_string(holder->pid) : "");
+    const std::string version = version_of(view, holder);
+    // Whoever has the answer already is told so.
+    const auto versioned = [&](auto answer_now) {
+      HttpAnswer answer{.status = 304};
+      if (request.header("if-none-match") != version) answer = answer_now();
+      answer.headers.emplace_back("ETag", version);
+      return answer;
+    };
+    const auto record = [&](auto look, const auto&... more) {
+      return versioned([&] { return record_answer(look(view, more...), view.log.last()); });
+    };
+    if (path.empty()) return record(overview_record, holder, clock_.calendar());
     if (path.size() == 1) {
-      if (what == "trials") return record(trials_page(view, request.query));
-      if (what == "decisions") return record(decisions_page(view, request.query));
-      if (what == "burndown") return record(burndown_record(view, request.query));
-      if (what == "incumbent") return record(incumbent_record(view));
-      if (what == "timeline") return record(timeline_record(view, request.query));
-      if (what == "calibration") return record(calibration_record(view));
+      if (what == "trials") return record(trials_page, request.query);
+      if (what == "decisions") return record(decisions_page, request.query);
+      if (what == "burndown") return record(burndown_record, request.query);
+      if (what == "incumbent") return record(incumbent_record);
+      if (what == "timeline") return record(timeline_record, request.query);
+      if (what == "calibration") return record(calibration_record);
       if (what == "curves") {
-        if (request.header("accept").find("json") != std::string_view::npos) return record(curves_record(view));
-        return {.type = "application/octet-stream", .body = binary_curves(view)};
+        if (request.header("accept").find("json") != std::string_view::npos) return record(curves_record);
+        return versioned([&] { return HttpAnswer{.type = "application/octet-stream", .body = binary_curves(view)}; });
       }
     }
     if (what == "trials" && path.size() <= 3) {
@@ -211,7 +224,7 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
                           fmt::format("the study has {}", plural(std::ssize(view.history.trials()), "trial")));
       }
       const Trial& trial = view.history.trial(TrialId{*number});
-      if (path.size() == 2) return record(trial_page(view, trial));
+      if (path.size() == 2) return record(trial_page, trial);
       if (path[2] == "log") {
         return {.body = text_of(log_page(view, trial, request.query)) + "\n"};
       }
@@ -232,12 +245,11 @@ HttpAnswer Api::take_request(const std::shared_ptr<LiveStudy>& study, const Http
 }
 
 HttpAnswer Api::stream(const HttpRequest& request) {
-  if (streams_.load() >= kMostStreams) {
-    return http_error(503, "too many pages follow this dashboard", "ask every two seconds instead");
-  }
   // Released with the last copy of the function, however the connection ends.
   const std::shared_ptr<void> place(static_cast<void*>(&streams_), [this](void*) { --streams_; });
-  ++streams_;
+  if (++streams_ > kMostStreams) {
+    return http_error(503, "too many pages follow this dashboard", "ask every two seconds instead");
+  }
   const auto state = std::make_shared<EventStream>(
       catalogue_, planner_, clock_, cursors_of(request), planned_of(request), list_version_of(request));
   HttpAnswer answer{.type = "text/event-stream"};

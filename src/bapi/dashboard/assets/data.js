@@ -34,8 +34,7 @@ export async function get(path, binary) {
   const headers = old && old.etag ? {'If-None-Match': old.etag} : {};
   const answer = await fetch('api/v1/' + path, {headers, cache: 'no-store'});
   if (answer.status === 304) return old.body;
-  if (binary && answer.ok) return answer.arrayBuffer();
-  const body = await answer.json().catch(() => ({error: {message: 'the server gave no answer'}}));
+  const body = await (binary && answer.ok ? answer.arrayBuffer() : answer.json().catch(() => ({error: {message: 'the server gave no answer'}})));
   if (!answer.ok) throw new Refused(answer.status, body.error.message, body.error.hint);
   if (kept.size > 200) kept.clear();
   kept.set(path, {etag: answer.headers.get('ETag'), body});
