@@ -9,8 +9,9 @@ function(bapi_assets target module)
   set(bundle ${CMAKE_CURRENT_BINARY_DIR}/${module}/app.min.js)
   file(WRITE ${bundle} "")
   if(BAPI_ESBUILD AND EXISTS ${folder}/app.js)
-    # Properties that no other program reads: those of what a chart is described by, and whatever ends in _.
-    set(own "^(alpha|beside|caption|colour|colourOf|counted|dash|empty|gridless|hatch|legend|loading|pick|ramp|rim|sample|stagger|xReach)$|_$")
+    # Properties that no other program reads: those of what charts and pages are described by, and whatever ends in _.
+    set(own "^(across|alpha|beside|caption|colour|colourOf|counted|dash|down|empty|fit|foot|gridless|hatch|insight|label|legend|\
+loading|names|node|parts|pick|ramp|rim|room|sample|shape|shapes|side|stagger|update|xReach)$|_$")
     execute_process(COMMAND ${BAPI_ESBUILD} ${folder}/app.js --bundle --minify --mangle-props=${own} --charset=utf8 --log-level=error
                             --outfile=${bundle} --allow-overwrite COMMAND_ERROR_IS_FATAL ANY)
   endif()

@@ -100,6 +100,23 @@ test('what a training program prints is shown and never obeyed', async () => {
   await page.context().close();
 });
 
+test('the axis of epochs has whole ones only', async () => {
+  const page = await open(chrome, server.address);
+  await go(page, server, '/s/broken/curves?z.curves=1,2,0,1');
+  await page.waitForFunction(() => !!document.querySelector('#chart-curves').chart.x);
+  assert.deepEqual(await page.evaluate(() => document.querySelector('#chart-curves').chart.x.ticks(10)), [1, 2]);
+  await page.context().close();
+});
+
+test('the front of cost and value begins with the best of the cheapest', async () => {
+  const page = await open(chrome, server.address);
+  await go(page, server, '/s/done/budget');
+  const trials = place.json('trials', 'done').filter((t) => t.best !== null && t.spent > 0), least = Math.min(...trials.map((t) => t.spent)), best = Math.max(...trials.filter((t) => t.spent === least).map((t) => t.best));
+  const caption = await page.locator('#chart-cost-value figcaption').innerText();
+  assert.ok(Math.abs(Number(/cost: ([\d.]+) for/.exec(caption)[1]) - best) < 1e-4, caption);
+  await page.context().close();
+});
+
 test('a log full of colours and endless lines leaves the page awake', async () => {
   const log = join(place.log('done'), 'trials', '0001', 'log'), kept = readFileSync(log);
   const colours = Array.from({length: 8000}, (_, i) => '\u001b[' + (30 + i % 8) + 'm\u001b[1m' + String.fromCharCode(97 + i % 26)).join('');
@@ -209,7 +226,7 @@ test('the what-if handle follows the mouse and a finger', async () => {
     }
     const after = await until(async () => { const text = await said.innerText(); return text !== before && text; }, 'another answer');
     // The status, the address and the mark in the chart agree.
-    const asked = Number(/budget=([\d.]+)/.exec(page.url())[1]), mark = await page.evaluate(() => document.querySelector('#chart-outlook').chart.spec.marks.find((m) => m.shape === 'square').xs[0]);
+    const asked = Number(/budget=([\d.]+)/.exec(page.url())[1]), mark = await page.evaluate(() => document.querySelector('#chart-outlook').chart.spec.marks.find((m) => m.type === 'dots' && m.xs.length === 1).xs[0]);
     assert.ok(Math.abs(asked - 285) < 12, page.url());
     assert.equal(mark, asked);
     assert.match(after, /^at 28\d(\.\d+)? epochs: /);
@@ -303,6 +320,11 @@ test('without a controller budget, note and stop are written at once, and what c
   assert.match(place.bapi('export', 'idle', '-f', 'json'), /written while nothing runs/);
   await page.keyboard.press('Escape');
   await until(async () => (await shownNumber(page, 'total-value')) === 90, 'the new total on the page');
+  // A trial that never trains again is shown without a forecast, though the planner has one for whoever asks.
+  const forecast = async () => (await fetch(server.base + 'api/v1/studies/idle/forecast?trials=' + open_, {headers: {Authorization: 'Bearer ' + server.token}})).json();
+  await until(async () => ((await forecast()).answer || []).some((f) => f.trial === open_), 'the forecast');
+  await go(page, server, '/s/idle/t/' + open_);
+  assert.match(await page.locator('#chart-trial figcaption').innerText(), /^At epoch 1, accuracy was [\d.]+(; the best is [\d.]+ at epoch \d+)?\.( \d+ values? lies? outside the frame\.)?$/);
   assert.deepEqual(page.wrong, []);
   await page.context().close();
 });
@@ -381,7 +403,7 @@ test('a report holds the ends of logs of failed trials alone, or none, and is ne
 test('a trial shows the other metrics of its reports', async () => {
   const page = await open(chrome, server.address);
   await go(page, server, '/s/done/t/0');
-  await page.waitForFunction(() => /loss of trial 0/.test(document.querySelector('#chart-metric-loss figcaption')?.innerText || ''));
+  await page.waitForFunction(() => /At epoch 1, loss was/.test(document.querySelector('#chart-metric-loss figcaption')?.innerText || ''));
   await page.locator('#chart-metric-loss').getByRole('button', {name: 'Table: loss'}).click();
   const reported = place.json('show', 'done', '0').curve;
   assert.equal(await page.locator('#chart-metric-loss tbody tr').count(), reported.length);
@@ -402,6 +424,12 @@ test('keys in a chart move the reading point, zoom, and show the table; space ho
   await page.keyboard.press('t');
   await page.locator('#chart-burndown .tablebox:not([hidden])').waitFor();
   await page.evaluate(() => document.activeElement.blur());
+  // Without the focus, they are for the chart below the pointer, or else the first.
+  await page.keyboard.press('t');
+  await page.locator('#chart-burndown .tablebox').waitFor({state: 'hidden'});
+  await page.locator('#chart-cost-value .plot').hover();
+  await page.keyboard.press('l');
+  await until(() => /log\.cost-value=/.test(page.url()), 'the axis in the address');
   await page.keyboard.press(' ');
   await page.waitForFunction(() => /held/.test(document.querySelector('.live').innerText));
   await page.context().close();

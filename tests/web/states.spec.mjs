@@ -33,14 +33,14 @@ async function prepare(made) {
 }
 
 // What the overview of each says besides its state, and what pages say that have nothing to show yet.
-const NOTHING = {'': /No report yet/, '/curves': /No trial has started yet|No report yet/, '/trials': /\d trial/, '/plan': /no trial has reported|planner waits|planner is at work/i, '/budget': /Nothing has been spent yet|0 s of 1h40m is spent/, '/decisions': /\d decision/, '/params': /No report yet/, '/model': /No predicted epoch has been reached yet/, '/t/0': /No report yet|There is no trial 0/i};
+const NOTHING = {'': /No report yet/, '/curves': /No trial has started yet|No report yet/, '/trials': /\d trial/, '/plan': /no trial has reported|planner waits|planner is at work/i, '/budget': /Nothing has been spent yet|0 s of 1h40m spent/, '/decisions': /\d decision/, '/params': /No report yet/, '/model': /No predicted epoch has been reached yet/, '/t/0': /No report yet|There is no trial 0/i};
 const STATES = {
   new: [/^. new/, NOTHING],
   starting: [/^. running/, {...NOTHING, '': /No report yet[\s\S]*starting for/}],
   running: [/^. running[\s\S]*2 of 2 workers busy/, {'': /ends about \d\d:\d\d:\d\d/, '/decisions': /start trial/}],
   interrupted: [/^. interrupted[\s\S]*Interrupted, nothing is lost/, {'': /bapi resume interrupted\.bapi/}],
   finished: [/^. finished[\s\S]*Finished: the budget is spent/, {'': /150 epochs bought \d+ trials/, '/t/0': /epoch 1/}],
-  failed: [/\d+ failed[\s\S]*failed in a row[\s\S]*End of the log of trial/, {'': /No report yet/, '/t/0': /Failed: [\s\S]*it failed/}],
+  failed: [/\d+ failed[\s\S]*failed in a row/, {'': /End of the log of trial[\s\S]*No report yet/, '/t/0': /Failed: [\s\S]*it failed/}],
   damaged: [/The log is damaged/, {}],
 };
 

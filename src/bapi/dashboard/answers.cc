@@ -127,7 +127,13 @@ Cell deadline_of(const ShownStudy& study) {
   return *began + *study.spec().deadline;
 }
 
-Cell expected_end(const ShownStudy& study, double now) {
+// When the study ends, and what it then has left: something if the deadline comes first.
+struct ExpectedEnd {
+  Cell at = {};
+  Cell left = {};
+};
+
+ExpectedEnd expected_end(const ShownStudy& study, double now) {
   if (study.controller == Controller::absent || study.history.finished()) return {};
   const double rate = spending_rate(study, now);
   const Budget budget = study.history.budget();
@@ -136,7 +142,8 @@ Cell expected_end(const ShownStudy& study, double now) {
   const double since = std::min(now, last_change(study));
   if (rate > 0.0) end = std::max(now, since + std::max(0.0, budget.unspent()) / rate);
   if (const Cell deadline = deadline_of(study); !deadline.is_null()) end = std::min(end, deadline.get<double>());
-  return std::isfinite(end) ? Cell(end) : Cell();
+  if (!std::isfinite(end)) return {};
+  return {.at = end, .left = std::max(0.0, budget.unspent() - rate * std::max(0.0, end - since))};
 }
 
 // The last `count` decisions about `trial` before event `before`, oldest first; copies, since a log is large.
@@ -369,7 +376,9 @@ Fields live_record(const ShownStudy& study, const std::optional<Leader>& holder,
   record.emplace_back("seq", study.log.last());
   record.emplace_back("now", now);
   record.emplace_back("committed", history.budget().committed());
-  record.emplace_back("ends_at", expected_end(study, now));
+  const ExpectedEnd end = expected_end(study, now);
+  record.emplace_back("ends_at", end.at);
+  record.emplace_back("left_at_end", end.left);
   record.emplace_back("deadline", deadline_of(study));
   record.emplace_back("began", study.log.empty() ? Cell() : Cell(study.log.began()));
   record.emplace_back("changed", study.log.empty() ? Cell() : Cell(last_change(study)));

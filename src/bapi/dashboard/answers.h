@@ -21,9 +21,9 @@ using HttpQuery = std::vector<std::pair<std::string, std::string>>;
 Fields list_entry(const ShownStudy& study);
 
 // The record of `bapi status` without what has to be looked up on the disk, plus {seq, now, committed, ends_at,
-// deadline, began, changed, spending: {kind: cost}, workers: {busy, of}, controller, finish_reason, failures_in_a_row,
-// damage, running: [{trial, epochs, until, best, last, since, spark, config}], latest}: small enough to be sent with
-// every change.
+// left_at_end, deadline, began, changed, spending: {kind: cost}, workers: {busy, of}, controller, finish_reason,
+// failures_in_a_row, damage, running: [{trial, epochs, until, best, last, since, spark, config}], latest}: small enough
+// to be sent with every change.
 Fields live_record(const ShownStudy& study, const std::optional<Leader>& holder, double now);
 
 // The same with disk, and what does not change: spec, commands.

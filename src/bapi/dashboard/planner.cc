@@ -99,7 +99,7 @@ Rest rest_of(const StudyState& study, const Insight& insight) {
 Cell certificate_cell(const StudyState& study, const Coverage& counted, const std::vector<double>& gains) {
   std::string reason;
   if (counted.count < kFewestForecasts) {
-    reason = fmt::format("only {} of {} forecasts have come to their epoch so far", counted.count, kFewestForecasts);
+    reason = fmt::format("fewer than {} forecasts have come to their epoch so far", kFewestForecasts);
   } else if (counted.within_80 < kLeastCoverage) {
     reason = fmt::format("the 80 % interval held only {:.0f} % of the values", 100.0 * counted.within_80);
   }

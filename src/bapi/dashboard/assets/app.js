@@ -1,13 +1,14 @@
 // The frame: where one is, live data, keys, theme, actions.
-import {el, fill, on, wait, tool, choice, shown, clock, plural, num, cost, state, copyButton} from './base.js';
-import {know, now, link, ask, post, logIn, loadStudies, loadStudy, loadParts, follow, unfollow, following, takeStatus, takeEvents, setPolled, place, param, setParam, pins, selected, complaint, FILE} from './data.js';
+import {el, fill, on, wait, tool, choice, shown, clock, plural, num, copyButton} from './base.js';
+import {know, link, ask, post, logIn, loadStudies, loadStudy, loadParts, follow, unfollow, following, takeStatus, takeEvents, setPolled, place, setParam, pins, selected, complaint, FILE} from './data.js';
 import {readColours, calmly} from './chart.js';
-import {whenPicked, budgetText} from './charts.js';
-import {stateLine, overview, curvesPage, trialsPage, planPage, budgetPage, decisionsPage, paramsPage, modelPage, trialPage, studiesPage, comparePage, trialLink} from './views.js';
+import {whenPicked} from './charts.js';
+import {stateLine, overview, curvesPage, trialsPage, planPage, budgetPage, decisionsPage, paramsPage, modelPage, trialPage, studiesPage, comparePage} from './views.js';
 
+/** @type {[string, string, () => any, string][]} */
 const PAGES = [['', 'Overview', overview, 'o'], ['curves', 'Curves', curvesPage, 'c'], ['trials', 'Trials', trialsPage, 't'], ['plan', 'Plan', planPage, 'p'], ['budget', 'Budget', budgetPage, 'b'], ['decisions', 'Decisions', decisionsPage, 'd'], ['params', 'Params', paramsPage, 'a'], ['model', 'Model', modelPage, 'm']];
 
-const head = document.getElementById('head'), main = document.getElementById('main'), said = document.getElementById('said');
+const /** @type {any} */ head = document.getElementById('head'), main = document.getElementById('main'), said = document.getElementById('said');
 let page = null, line = null, where = null, refreshAt = 0, timer = null, lastSaid = 0;
 
 // ---- Theme
@@ -89,7 +90,7 @@ async function go() {
     return listen();
   }
   page = makePage();
-  line = where.id ? stateLine() : null;
+  line = where.id ? stateLine(where.page === '') : null;
   const name = where.id ? know.study.name + ': ' + page.title : page.title;
   document.title = name + ' \u2013 bapi';
   fill(main, el('h1', {class: where.id ? 'quiet' : null}, shown(name)), line ? line.node : null, page.node);
@@ -220,7 +221,7 @@ function actionsDialog() {
 // ---- Keys
 
 function help() {
-  const keys = [['?', 'this help'], ['g then o c t p b d a m', 'Overview, Curves, Trials, Plan, Budget, Decisions, Params, Model'], ['/', 'filter'], ['j k', 'next, previous trial'], ['Enter', 'open the selected trial'], ['p', 'pin the selected trial'], ['space', 'hold the live view'], ['Esc', 'close'], ['in a chart: arrows, shift', 'move the reading point, by ten'], ['+ - 0', 'zoom in, out, back'], ['l', 'logarithmic axis'], ['t', 'table']];
+  const keys = [['?', 'this help'], ['g then o c t p b d a m', 'Overview, Curves, Trials, Plan, Budget, Decisions, Params, Model'], ['/', 'filter'], ['j k', 'next, previous trial'], ['Enter', 'open the selected trial'], ['p', 'pin the selected trial'], ['space', 'hold the live view'], ['Esc', 'close'], ['0 l t', 'zoom back, logarithmic axis, table: of the chart below the pointer, or the first'], ['in a chart: arrows, shift', 'move the reading point, by ten'], ['+ -', 'zoom in, out']];
   dialog('Keys', el('dl', {class: 'keys'}, keys.map(([k, text]) => [el('dt', {}, el('kbd', {}, k)), el('dd', {}, text)])), el('p', {}, 'Drag in a chart zooms, double click shows all, click pins.'));
 }
 
@@ -261,6 +262,7 @@ on(document, 'keydown', (e) => {
   else if (e.key === 'k' && where.id) choose(-1);
   else if (e.key === 'Enter' && !button && where.id && selected() !== null) location.hash = link(where.id, 't/' + selected());
   else if (e.key === 'p' && where.id && selected() !== null) { const list = pins(), n = selected(); setParam('pin', (list.includes(n) ? list.filter((x) => x !== n) : [...list, n]).join(',')); page.update(); }
+  else if (/^[0lt]$/.test(e.key)) /** @type {any} */ (document.querySelector('.chart:hover') || document.querySelector('.chart'))?.chart.key(e);
   else if (e.key === ' ' && !button && e.target.type !== 'checkbox') { e.preventDefault(); know.held = !know.held; know.waiting = 0; update(); }
 });
 

@@ -124,6 +124,7 @@ export function duration(seconds) {
   return Math.floor(hours / 24) + 'd' + two(hours % 24) + 'h';
 }
 
+export const digits = (v, n) => Number(v.toPrecision(n));
 export const plural = (n, noun) => n + ' ' + noun + (n === 1 ? '' : 's');
 export const percent = (p) => (p > 0 && p < 0.005 ? 'under 1' : p < 1 && p > 0.995 ? 'over 99' : Math.round(100 * p)) + ' %';
 export const clock = (at) => new Date(at * 1000).toTimeString().slice(0, 8);

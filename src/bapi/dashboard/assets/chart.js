@@ -1,6 +1,6 @@
 // Charts on canvas: one for the data, one for what follows the pointer. A chart is built from a description, so that the
 // same data make the picture, its caption, its table and its CSV.
-import {el, fill, on, scrolls, tool, num, duration, clock, csv, save, table, shown} from './base.js';
+import {el, fill, on, scrolls, tool, num, digits, duration, clock, csv, save, table, shown} from './base.js';
 import {param, setParam, selected, pins} from './data.js';
 
 const MARGIN = {left: 56, right: 14, named: 88, top: 10, labelled: 24, bottom: 36};
@@ -21,9 +21,9 @@ export const STATE_COLOUR = {running: 'blue', interrupted: 'orange', paused: 'or
 
 // ---- Scales
 
-function steps(low, high, count) {
+function steps(low, high, count, least = 0) {
   const raw = (high - low) / Math.max(1, count), power = Math.pow(10, Math.floor(Math.log10(raw)));
-  const step = power * ([1, 2, 5, 10].find((m) => m * power >= raw * 0.999) || 10);
+  const step = Math.max(least, power * ([1, 2, 5, 10].find((m) => m * power >= raw * 0.999) || 10));
   const out = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; ++i) out.push(Math.abs(i * step) < step * 1e-9 ? 0 : i * step);
   return out;
@@ -61,9 +61,10 @@ export function scaleOf(axis, low, high, from, to) {
   const scale = (v) => from + (to - from) * (f(v) - a) / (b - a);
   scale.back = (p) => { const t = a + (b - a) * (p - from) / (to - from); return log ? Math.exp(t) : close ? 1 - Math.exp(-t) : t; };
   scale.low = low;
+  scale.names = axis.names;
   scale.high = high;
   scale.ticks = (count) => axis.unit === 's' && !log ? timeSteps(low, high, count) : axis.scale === 'category' ? axis.names.map((n, i) => i).filter((i) => i >= Math.min(low, high) && i <= Math.max(low, high))
-      : log ? logSteps(low, high) : close ? [0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999].filter((v) => v >= low && v <= high) : axis.scale === 'time' ? timeSteps(low, high, count) : steps(low, high, count);
+      : log ? logSteps(low, high) : close ? [0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999].filter((v) => v >= low && v <= high) : axis.scale === 'time' ? timeSteps(low, high, count) : steps(low, high, count, axis.label === 'epoch' || axis.label === 'forecast' ? 1 : 0);
   scale.format = axis.format || (axis.scale === 'category' ? (i) => axis.names[i] : axis.scale === 'time' ? clock : axis.unit === 's' ? roundDuration : num);
   return scale;
 }
@@ -141,6 +142,14 @@ export function fillLegend(node, items) {
     paintSwatch(ctx, item);
     return el('li', {}, canvas, ' ' + item.text);
   }));
+}
+
+// As much of a text as fits into `width`.
+function fitting(ctx, text, width) {
+  if (ctx.measureText(text).width <= width) return text;
+  let most = text.length;
+  while (most > 1 && ctx.measureText(text.slice(0, most) + '\u2026').width > width) --most;
+  return text.slice(0, most) + '\u2026';
 }
 
 // Text that can be read on top of lines and points.
@@ -239,10 +248,11 @@ const draw = {
       write(ctx, m.label, x(m.x) + (left ? -4 : 4), m.foot ? box.bottom - 5 : box.top + 10 + (m.down || 0), left ? 'right' : 'left');
     } else write(ctx, m.label, box.left + 4, y(m.y) - 4 < box.top + 10 ? y(m.y) + 13 : y(m.y) - 4, 'left');
   },
-  // Right of `x`, or left of it where there is no room: on what ends there.
+  // Right of `x`, or left of it where there is no room: on what ends there. Or at `x`, at most `room` wide.
   text(ctx, m, x, y, box) {
     ctx.font = FONT;
-    if (m.align || x(m.x) + 8 + ctx.measureText(m.text).width < box.right) return write(ctx, m.text, x(m.x) + (m.align ? 0 : 4), y(m.y) + 4, m.align || 'left');
+    if (m.room) return write(ctx, fitting(ctx, m.text, x(m.room) - x(0) - 4), x(m.x), y(m.y) + 4, 'center');
+    if (x(m.x) + 8 + ctx.measureText(m.text).width < box.right) return write(ctx, m.text, x(m.x) + 4, y(m.y) + 4, 'left');
     ctx.textAlign = 'right';
     ctx.fillStyle = colour('paper');
     ctx.fillText(m.text, x(m.x) - 6, y(m.y) + 4);
@@ -276,7 +286,15 @@ export class Chart {
   // as it has rows), `live` (marks that grow, above the others; `key` changes with these) and `under` (a slider and the
   // values of its ends); or {empty: "what it waits for"}, with `loading` if that is only the answer.
   constructor(id, title, build, options = {}) {
-    Object.assign(this, {id, title_: title, build_: build, options_: options, hovered_: -1, spec: {empty: ''}, job_: 0, width_: 0, height_: 0, updated_: 0, later_: 0, pace_: 20000, sliced_: 0});
+    this.id = id;
+    this.title_ = title;
+    this.build_ = build;
+    this.options_ = options;
+    /** @type {any} */
+    this.spec = {empty: ''};
+    this.hovered_ = -1;
+    this.width_ = this.height_ = this.job_ = this.updated_ = this.later_ = this.sliced_ = 0;
+    this.pace_ = 20000;
     this.data_ = el('canvas', {'aria-hidden': 'true'});
     this.over_ = el('canvas', {'aria-hidden': 'true'});
     this.plot_ = el('div', {class: 'plot' + (options.small ? ' short' : ''), tabindex: '0', role: 'img', 'aria-label': title}, this.data_, this.over_);
@@ -440,7 +458,7 @@ export class Chart {
     let last = -Infinity;
     const apart = x.format === num ? 50 : 80;
     for (const t of x.ticks(Math.max(2, (box.right - box.left) / apart))) {
-      const px = x(t), label = x.format(t), half = ctx.measureText(label).width / 2;
+      const px = x(t), label = x.names && !this.spec.x.stagger ? fitting(ctx, x.format(t), Math.abs(x(1) - x(0)) - 8) : x.format(t), half = ctx.measureText(label).width / 2;
       if (px < box.left - 1 || px > box.right + 1 || (px - half < last + 6 && !this.spec.x.stagger)) continue;
       ctx.beginPath();
       ctx.moveTo(Math.round(px) + 0.5, box.bottom);
@@ -614,10 +632,11 @@ export class Chart {
       if (p && p.key !== undefined && this.spec.pick) this.spec.pick(p.key);
     });
     on(this.plot_, 'dblclick', () => this.zoom(null));
-    on(this.plot_, 'keydown', (e) => this.key_(e));
+    on(this.plot_, 'keydown', (e) => this.key(e));
   }
 
-  key_(e) {
+  key(e) {
+    if (this.spec.empty !== undefined) return;
     const points = this.spec.points || [], step = e.shiftKey ? 10 : 1;
     const move = {ArrowRight: step, ArrowLeft: -step, ArrowUp: step, ArrowDown: -step}[e.key];
     if (move && points.length) {
@@ -638,7 +657,7 @@ export class Chart {
   }
 
   zoom(to) {
-    this.zoomed_ = to && to.map((v) => Number(v.toPrecision(8)));
+    this.zoomed_ = to && to.map((v) => digits(v, 8));
     setParam('z.' + this.id, to && this.zoomed_.join(','));
     this.redraw();
   }

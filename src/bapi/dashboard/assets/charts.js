@@ -1,5 +1,5 @@
 // The ten charts: each turns what is known into a description that Chart draws.
-import {el, fill, on, sentence, num, cost, costShort, plural, percent, clock, ago, duration, better, configText, value} from './base.js';
+import {el, fill, on, sentence, num, digits, cost, costShort, plural, percent, clock, ago, duration, better, configText, value} from './base.js';
 import {know, now, insight, pins, selected, setParam, param, FILE} from './data.js';
 import {Chart, bulk, STATE_COLOUR, STATE_SHAPE} from './chart.js';
 
@@ -21,6 +21,7 @@ export const metric = () => know.study.spec.metric;
 const goal = () => know.study.spec.goal;
 const sum = (list) => list.reduce((a, b) => a + b, 0);
 
+/** @type {(trial: number) => void} */
 let onPick = () => {};
 export function whenPicked(f) { onPick = f; }
 const pick = (key) => onPick(key);
@@ -40,7 +41,7 @@ export function burndown() {
     const points = record.points, KINDS = kinds(), xs = points.map((p) => p.at), total = points.map((p) => p.total);
     const spent = points.map((p) => sum(Object.values(p.spent)));
     const left = points.map((p, i) => Math.max(0, total[i] - spent[i]));
-    const marks = [{type: 'area', xs, low: left.map(() => 0), high: left, colour: 'blue', alpha: 0.12, step: true}];
+    const /** @type {any[]} */ marks = [{type: 'area', xs, low: left.map(() => 0), high: left, colour: 'blue', alpha: 0.12, step: true}];
     let base = left;
     const legend = [];
     KINDS.forEach((k) => {
@@ -57,15 +58,15 @@ export function burndown() {
       marks.push({type: 'bars', bars: [{x0: last, x1: now(), y0: rest - c, y1: rest, colour: 'ink', hatch: 1, alpha: 0.8}]});
       legend.push({text: 'committed', colour: 'ink', hatch: 1, alpha: 0.8});
     }
-    if (end) marks.push({type: 'line', xs: [last, end], ys: [rest, 0], colour: 'ink', dash: [5, 4]}, {type: 'rule', x: end, label: 'ends about ' + clock(end), fit: true, down: 12});
+    if (end) marks.push({type: 'line', xs: [last, end], ys: [rest, s.left_at_end], colour: 'ink', dash: [5, 4]}, {type: 'rule', x: end, label: 'ends about ' + clock(end), fit: true, down: 12});
     if (s.deadline) marks.push({type: 'rule', x: s.deadline, label: 'deadline', colour: 'vermilion', down: 26});
     const overhead = spent.at(-1) - training(points.at(-1).spent);
     return {
       legend: [{text: 'left', colour: 'blue', alpha: 0.12}, ...legend],
       x: {label: 'time', scale: 'time', tight: true}, y: {label: 'budget (' + unit() + ')', unit: unit(), low: 0}, marks,
       points: points.map((p, i) => ({x: xs[i], y: left[i], label: clock(xs[i]) + ': ' + cost(left[i], unit()) + ' left, ' + cost(spent[i], unit()) + ' spent'})),
-      caption: cost(spent.at(-1), unit()) + ' of ' + cost(total.at(-1), unit()) + ' is spent, ' + percent(spent.at(-1) ? overhead / spent.at(-1) : 0) + ' of it on overhead' +
-          (end ? '; at this rate it ends about ' + clock(end) + '.' : '.'),
+      caption: costShort(spent.at(-1), unit()) + ' of ' + cost(total.at(-1), unit()) + ' spent, ' + percent(spent.at(-1) ? overhead / spent.at(-1) : 0) + ' of it on overhead' +
+          (end ? '; at this rate it ends about ' + clock(end) + (s.left_at_end > 0.005 * total.at(-1) ? ', with ' + cost(s.left_at_end, unit()) + ' left.' : '.') : '.'),
       table: {head: ['time', 'total', 'left', ...KINDS], rows: points.map((p, i) => [new Date(xs[i] * 1000).toISOString(), total[i], left[i], ...KINDS.map((k) => p.spent[k])])},
     };
   });
@@ -109,13 +110,13 @@ export function outlook() {
     slider.value = String(Math.round(1000 * (b - w.spent) / (w.to - w.spent)));
     slider.setAttribute('aria-valuetext', cost(b, unit()) + ', expected ' + num(at.best));
     const gain = best === null ? 0 : Math.max(0, goal() === 'minimize' ? best - at.best : at.best - best), more = b - know.study.budget.spent;
-    fill(said, 'at ' + cost(b, unit()) + ': ' + num(at.best) + ' expected (80 %: ' + num(at.low) + ' to ' + num(at.high) + '), a gain of ' + num(Number(gain.toPrecision(2))) + (more > 0 ? ' for another ' + cost(more, unit()) : ''));
+    fill(said, 'at ' + cost(b, unit()) + ': ' + num(at.best) + ' expected (80 %: ' + num(at.low) + ' to ' + num(at.high) + '), a gain of ' + num(digits(gain, 2)) + (more > 0 ? ' for another ' + cost(more, unit()) : ''));
     const bigger = b > w.total * 1.0001 && know.study.command;
     fill(command, bigger ? ['to continue up to there: ', el('code', {}, know.study.command + ' --budget ' + budgetText(b))] : '');
   };
   on(slider, 'input', () => {
     const w = insight('what-if');
-    setParam('budget', String(Number((w.spent + (w.to - w.spent) * Number(slider.value) / 1000).toPrecision(4))));
+    setParam('budget', String(digits(w.spent + (w.to - w.spent) * slider.value / 1000, 4)));
     read();
     chart.update();
   });
@@ -130,9 +131,9 @@ export function outlook() {
     const early = steps.findLast((p) => p.spent <= 0.1 * budget.spent), sample = [...(early ? [early.value] : []), ...steps.filter((p) => p.spent > 0.1 * budget.spent).map((p) => p.value), steps.at(-1).value];
     // As much below the best as is hoped for above it, so that the reports on the way show.
     if (w && w.rows.length) sample.push(2 * steps.at(-1).value - (goal() === 'maximize' ? Math.max(...w.rows.map((r) => r.high)) : Math.min(...w.rows.map((r) => r.low))));
-    const marks = [{type: 'dots', xs: inc.dots.map((d) => d[0]), ys: inc.dots.map((d) => d[1]), colour: 'grey', alpha: 0.35, size: 1.8, off: true},
+    const /** @type {any[]} */ marks = [{type: 'dots', xs: inc.dots.map((d) => d[0]), ys: inc.dots.map((d) => d[1]), colour: 'grey', alpha: 0.35, size: 1.8, off: true},
                    {type: 'line', xs, ys, step: true, colour: 'blue', width: 2, off: 'y'}, {type: 'rule', x: budget.spent, label: 'now', fit: true, side: 'left', foot: goal() === 'maximize'}];
-    let words = metric() + ' went from ' + num(steps[0].value) + ' to ' + num(steps.at(-1).value) + ' in ' + plural(steps.length, 'step') + ', the last ' + (FILE ? 'after ' + cost(steps.at(-1).spent, unit()) : ago(now() - steps.at(-1).at)) + '.';
+    let words = 'The best ' + metric() + (steps.length > 1 ? ' went from ' + num(steps[0].value) + ' to ' + num(steps.at(-1).value) + ' in ' + plural(steps.length, 'step') + ', the last ' : ' is ' + num(steps[0].value) + ', reached ') + (FILE ? 'after ' + cost(steps.at(-1).spent, unit()) : ago(now() - steps.at(-1).at)) + '.';
     if (w) {
       const whole = Math.max(w.total, budget.spent);
       const part = (rows, alpha) => rows.length > 1 && marks.push({type: 'area', xs: rows.map((r) => r.budget), low: rows.map((r) => r.low), high: rows.map((r) => r.high), colour: 'blue', alpha}, {type: 'line', xs: rows.map((r) => r.budget), ys: rows.map((r) => r.best), colour: 'blue', dash: [5, 4]});
@@ -167,6 +168,8 @@ function stateLegend(states, shapes) {
   return [...looks].map(([colour, list]) => ({text: list.join(', '), colour, shape: shapes ? STATE_SHAPE[list[0]] : undefined}));
 }
 
+// Whether a trial in that state may be trained further.
+export const mayGrow = (state) => ['running', 'paused', 'interrupted'].includes(state);
 export const stateOf = (i) => (know.trials[i] ? know.trials[i].state : 'running');
 
 // The better, the stronger against the paper.
@@ -219,13 +222,13 @@ export function curves(options) {
     const scope = (p) => (p.kind === 'choice' ? p.options.map(value).join(', ') : num(p.low) + ' to ' + num(p.high));
     const legend = by === 'state' ? stateLegend(rank.map(stateOf)) : [{text: by === 'value' ? 'worst to best' : space ? by + ' from ' + scope(space) : by, ramp: rampColours()}];
     const xsOf = (i) => { let t = 0; return Array.from(all[i].costs, (c) => (t += isFinite(c) ? c : 0)); };
-    const xs = overCost ? xsOf : null, shownPins = pins();
+    const /** @type {any} */ xs = overCost ? xsOf : null, shownPins = pins();
     let furthest = 1;
     rank.forEach((i) => { furthest = Math.max(furthest, overCost ? xsOf(i).at(-1) : all[i].values.length); });
     const growing = rank.filter((i) => stateOf(i) === 'running'), lines = {type: 'curves', curves: all, colourOf, xs, alpha: count > 12 ? Math.max(0.12, Math.min(0.6, 12 / Math.sqrt(count) / 4)) : 0.8, xReach: [overCost ? 0 : 1, overCost ? furthest : Math.max(furthest, 2)]};
-    const marks = [{...lines, order: growing.length ? rank.filter((i) => stateOf(i) !== 'running') : rank}], live = [{...lines, order: growing}];
+    const /** @type {any[]} */ marks = [{...lines, order: growing.length ? rank.filter((i) => stateOf(i) !== 'running') : rank}], /** @type {any[]} */ live = [{...lines, order: growing}];
     const line = (i, width, name) => all[i] && live.push({type: 'line', xs: overCost ? xsOf(i) : Array.from(all[i].values, (v, j) => j + 1), ys: Array.from(all[i].values), colour: name, width, off: true});
-    const forecasts = overCost ? [] : (insight('forecast') || []).filter((f) => f.course && f.course.length > 1).sort((a, b) => b.chance_of_best - a.chance_of_best);
+    const forecasts = overCost ? [] : (insight('forecast') || []).filter((f) => f.course && f.course.length > 1 && mayGrow(stateOf(f.trial))).sort((a, b) => b.chance_of_best - a.chance_of_best);
     const told = forecasts.filter((f) => shownPins.includes(f.trial)).concat(forecasts.filter((f) => !shownPins.includes(f.trial)).slice(0, options && options.few ? 2 : 4));
     // Bands on top of each other tell nothing: those that were asked for have one, else the most promising.
     const banded = told.filter((f, i) => !i || shownPins.includes(f.trial));
@@ -268,7 +271,7 @@ export function planCosts() {
   return new Chart('plan-cost', 'Plan: what it costs', () => {
     const runs = planRows(), p = know.insight.plan;
     if (!runs) return {empty: sentence(p && p.trouble) || 'The planner is at work.'};
-    if (!runs.length) return {empty: 'No affordable trial is expected to improve on the best so far.'};
+    if (!runs.length) return {empty: p.answer.budget > 0 ? 'No affordable trial is expected to improve on the best so far.' : 'The budget is spent.'};
     let at = 0;
     const bars = runs.map((r, i) => { const b = {x0: at, x1: at + r.cost, y0: i - 0.32, y1: i + 0.32, colour: r.next ? 'green' : 'blue', alpha: 0.85}; at += r.cost; return b; });
     return {
@@ -288,7 +291,7 @@ export function planValues() {
     if (!runs || !runs.length) return {empty: runs ? 'Nothing is planned.' : 'Waiting for the plan.'};
     const best = know.study.best.value, next = runs.find((r) => r.next) || runs[0];
     return {
-      x: {label: metric() + ' at the end of the run'}, left: 74, right: 74, y: {scale: 'category', names: runs.map(runName), beside: runs.map((r) => '+' + num(Number(r.improvement.toPrecision(2)))), low: runs.length - 0.5, high: -0.5, tight: true}, rows: runs.length,
+      x: {label: metric() + ' at the end of the run'}, left: 74, right: 74, y: {scale: 'category', names: runs.map(runName), beside: runs.map((r) => '+' + num(digits(r.improvement, 2))), low: runs.length - 0.5, high: -0.5, tight: true}, rows: runs.length,
       marks: [{type: 'whiskers', across: true, xs: runs.map((r) => r.predicted.mean), ys: runs.map((r, i) => i), low: runs.map((r) => r.predicted.low), high: runs.map((r) => r.predicted.high), colour: 'blue', width: 3, alpha: 0.5},
               {type: 'dots', xs: runs.map((r) => r.predicted.mean), ys: runs.map((r, i) => i), colour: 'blue', size: 4.5}, {type: 'rule', x: best, label: 'best', fit: true, colour: 'ink', side: 'left'}],
       points: runs.map((r, i) => ({x: r.predicted.mean, y: i, key: r.trial ?? undefined, label: runName(r) + ': ' + num(r.predicted.mean) + ' expected at epoch ' + r.until + ' (80 %: ' + num(r.predicted.low) + ' to ' + num(r.predicted.high) + '), improvement ' + num(r.improvement)})), pick,
@@ -309,7 +312,7 @@ export function calibrationChart() {
     const record = know.answers.calibration, rows = record ? record.table.filter((r) => r.count) : [];
     if (!record) return READING;
     if (!rows.length) return {empty: 'No predicted epoch has been reached yet; policies without a model of values predict none.'};
-    const marks = [{type: 'line', xs: [0.4, 1], ys: [0.4, 1], colour: 'quiet', dash: [4, 3], off: true}], points = [];
+    const /** @type {any[]} */ marks = [{type: 'line', xs: [0.4, 1], ys: [0.4, 1], colour: 'quiet', dash: [4, 3], off: true}], points = [];
     rows.forEach((r, i) => {
       const wanted = [0.5, 0.8, 0.95], got = [r.within_50, r.within_80, r.within_95], bands = got.map((g) => wilson(g, r.count)), xs = wanted.map((w) => w + (i ? 0.012 : -0.012)), name = r.predicted === 'value' ? 'blue' : 'orange';
       marks.push({type: 'whiskers', xs, low: bands.map((b) => b[0]), high: bands.map((b) => b[1]), colour: name, width: 2}, {type: 'dots', xs, ys: got, colour: name, shape: r.predicted === 'value' ? 'dot' : 'square', size: 4.5});
@@ -345,7 +348,7 @@ export function costValue() {
   return new Chart('cost-value', 'Cost and value', () => {
     const list = know.trials.filter((t) => t.best !== null && t.spent > 0);
     if (!list.length) return {empty: 'No trial has reported yet.'};
-    const order = [...list].sort((a, b) => a.spent - b.spent), front = [];
+    const order = [...list].sort((a, b) => a.spent - b.spent || (better(a.best, b.best, goal()) ? -1 : 1)), front = [];
     for (const t of order) if (!front.length || better(t.best, front.at(-1).best, goal())) front.push(t);
     return {
       x: {label: 'spent on the trial (' + unit() + ')', scale: 'log', unit: unit()}, y: {label: metric()}, sample: list.map((t) => t.best), pick,
@@ -373,10 +376,10 @@ export function certificate() {
     const gain = Math.min(most(), Number(param('gain') ?? most() / 4));
     slider.value = String(Math.round(100 * gain / most()));
     slider.setAttribute('aria-valuetext', 'a gain of ' + num(gain));
-    fill(said, 'a gain over ' + num(Number(gain.toPrecision(3))) + ': ' + percent(chanceOver(c.gains, gain)) + ' likely, by the model');
+    fill(said, 'a gain over ' + num(digits(gain, 3)) + ': ' + percent(chanceOver(c.gains, gain)) + ' likely, by the model');
     chart.node.classList.toggle('doubted', !c.trusted);
   };
-  on(slider, 'input', () => { setParam('gain', String(Number((most() * slider.value / 100).toPrecision(3)))); read(); chart.update(); });
+  on(slider, 'input', () => { setParam('gain', String(digits(most() * slider.value / 100, 3))); read(); chart.update(); });
   const chart = new Chart('certificate', 'Certificate: is more to be gained?', () => {
     const c = known();
     slider.closest('.slider').hidden = !c || !c.gains.length;
@@ -417,7 +420,7 @@ export function timeline() {
       x: {label: 'time', scale: 'time', tight: true}, y: {scale: 'category', names: Array.from({length: lanes}, (_, i) => 'worker ' + (i + 1)), low: lanes - 0.5, high: -0.5, tight: true, gridless: true}, left: 74, rows: lanes,
       marks: [{type: 'bars', bars: [...bars, ...over]}], points, pick,
       caption: plural(lanes, 'worker') + ', ' + plural(record.bars.length, 'segment') + ': busy ' + percent(all > 0 ? Math.min(1, busy / all) : 0) + ' of the time. Gaps are idle.',
-      legend: [...[['running', 'blue'], ['done', 'green'], ['stopped', 'grey'], ['failed', 'vermilion']].filter(([, name]) => seen.has(name)).map(([text, colour]) => ({text, colour, alpha: 0.75})), {text: 'start-up', colour: 'orange', hatch: 1}, {text: 'grace', colour: 'sky', hatch: 3}],
+      legend: [...[['running', 'blue'], ['done', 'green'], ['stopped', 'grey'], ['failed', 'vermilion']].filter(([, name]) => seen.has(name)).map(([text, colour]) => ({text, colour, alpha: 0.75})), ...(record.bars.some((b) => b.start_up) ? [{text: 'start-up', colour: 'orange', hatch: 1}] : []), ...(over.length ? [{text: 'grace', colour: 'sky', hatch: 3}] : [])],
       table: {head: ['worker', 'trial', 'until', 'begin', 'end', 'start_up', 'grace', 'how'], rows: record.bars.map((b) => [b.lane + 1, b.trial, b.until, b.begin, b.end, b.start_up, b.grace, b.how])},
     };
   });
@@ -428,7 +431,7 @@ export function finals() {
   const by = new Map((insight('forecast') || []).map((f) => [f.trial, f]));
   const measured = param('of') === 'measured';
   return know.trials.filter((t) => t.best !== null).map((t) => {
-    const f = measured ? null : by.get(t.trial);
+    const f = !measured && mayGrow(t.state) && by.get(t.trial);
     return {trial: t.trial, state: t.state, config: t.config, value: f ? f.final : t.best, low: f ? f.low : null, high: f ? f.high : null, forecast: !!f};
   });
 }
@@ -468,10 +471,10 @@ export function parallel(params) {
     const within = rows.map((r) => axes.every((p, i) => { const b = brush(i); return !b || (r[i] >= b[0] && r[i] <= b[1]); }));
     const kept = list.filter((t, i) => within[i]);
     const rank = new Map(values.map((v, i) => i).sort((a, b) => (least ? values[b] - values[a] : values[a] - values[b])).map((i, k) => [i, k / values.length])), goodness = (i) => rank.get(i);
-    const marks = [{type: 'curves', curves: rows.map((values) => ({values})), order: rows.map((r, i) => i).sort((a, b) => within[a] - within[b] || goodness(a) - goodness(b)), colourOf: (i) => (within[i] ? ramp(goodness(i)) : 'line'), alpha: list.length > 100 ? 0.4 : 0.8, xReach: [1, n]}];
+    const /** @type {any[]} */ marks = [{type: 'curves', curves: rows.map((values) => ({values})), order: rows.map((r, i) => i).sort((a, b) => +within[a] - +within[b] || goodness(a) - goodness(b)), colourOf: (i) => (within[i] ? ramp(goodness(i)) : 'line'), alpha: list.length > 100 ? 0.4 : 0.8, xReach: [1, n]}];
     const end = (p, top) => (p.kind === 'value' ? (top && high < ends[1] ? '\u2265 ' : !top && low > ends[0] ? '\u2264 ' : '') + num(top ? high : low) : p.kind === 'choice' ? value(top ? p.options.at(-1) : p.options[0]) : p.kind === 'constant' ? value(p.value) : num(top ? p.high : p.low));
     axes.forEach((p, i) => {
-      marks.push({type: 'line', xs: [i + 1, i + 1], ys: [0, 1], colour: 'quiet', width: 1, off: true}, {type: 'text', x: i + 1, y: 1.05, text: end(p, true), align: 'center'}, {type: 'text', x: i + 1, y: -0.05, text: end(p, false), align: 'center'});
+      marks.push({type: 'line', xs: [i + 1, i + 1], ys: [0, 1], colour: 'quiet', width: 1, off: true}, {type: 'text', x: i + 1, y: 1.05, text: end(p, true), room: 1}, {type: 'text', x: i + 1, y: -0.05, text: end(p, false), room: 1});
       const b = brush(i);
       if (b) marks.push({type: 'bars', bars: [{x0: i + 0.97, x1: i + 1.03, y0: b[0], y1: b[1], colour: 'select', alpha: 0.6}]});
     });

@@ -1,7 +1,7 @@
 // The pages. Each is {title, parts, node, update}: `parts` is what it needs, `update` shows what is known by now.
-import {el, fill, tool, choice, section, scrolls, wait, note, on, sentence, num, cost, costShort, plural, percent, clock, ago, duration, state, spark, table, value, configText, copyButton, ansi, bytes, better, shown, cut, csv, save} from './base.js';
-import {know, now, of, link, insight, get, ask, param, setParam, pins, selected, place, complaint, FILE} from './data.js';
-import {unit, metric, burndown, outlook, curves, planCosts, planValues, calibrationChart, errorsChart, costValue, certificate, timeline, parameter, parallel, finalsLegend, compareChart, chanceOver, held80, accruing, kindWords, kindLook, training, budgetText} from './charts.js';
+import {el, fill, tool, choice, section, scrolls, wait, note, on, sentence, num, digits, cost, costShort, plural, percent, clock, ago, duration, state, spark, table, value, configText, copyButton, ansi, bytes, shown, cut, csv, save} from './base.js';
+import {know, now, of, link, insight, get, ask, param, setParam, pins, selected, complaint, FILE} from './data.js';
+import {unit, metric, burndown, outlook, curves, planCosts, planValues, calibrationChart, errorsChart, costValue, certificate, timeline, parameter, parallel, finalsLegend, compareChart, chanceOver, held80, accruing, kindWords, kindLook, training, budgetText, mayGrow} from './charts.js';
 import {Chart, STATE_COLOUR, fillLegend} from './chart.js';
 
 export const trialLink = (n, text) => el('a', {href: link(know.id, 't/' + n)}, text || 'trial ' + n);
@@ -23,12 +23,15 @@ function search(label, hint, changed) {
 
 // ---- The state line: alive? anything wrong?
 
-export function stateLine() {
+const furtherCommand = (s) => s.command + ' --budget ' + budgetText(2 * s.budget.total);
+
+// `whole`: with the end of the log of a study of which every trial fails.
+export function stateLine(whole) {
   const line = el('div', {class: 'stateline'}), ruin = el('div', {}), node = el('div', {}, line, ruin);
   let shownFailure = null;
   // Many in a row have the same cause: the end of the last one's log.
   const showFailure = async (s) => {
-    const many = !FILE && s.failures_in_a_row >= 10, key = many ? s.trials.failed : null;
+    const many = whole && !FILE && s.failures_in_a_row >= 10, key = many ? s.trials.failed : null;
     if (key === shownFailure) return;
     shownFailure = key;
     if (!many) return fill(ruin);
@@ -48,7 +51,7 @@ export function stateLine() {
       s.changed ? ' \u00b7 last event ' + (FILE ? 'at ' + new Date(s.changed * 1000).toLocaleString() : ago(Math.max(0, now() - s.changed))) : '',
       s.damage ? el('p', {class: 'bad'}, 'The log is damaged: ' + s.damage + '. Shown is the study before that.') : null,
       s.state === 'interrupted' ? el('p', {class: 'warn'}, 'Interrupted, nothing is lost. ', s.command ? ['Continue: ', el('code', {}, s.command), ' ', copyButton(s.command, 'Copy the command')] : 'Run its program again to continue.') : null,
-      s.state === 'finished' ? el('p', {}, 'Finished: ' + s.finish_reason + '. ', s.command ? ['Continue: ', el('code', {}, s.command + ' --budget ' + budgetText(2 * s.budget.total))] : null) : null,
+      s.state === 'finished' ? el('p', {}, 'Finished: ' + s.finish_reason + '. ', s.command ? ['Continue: ', el('code', {}, furtherCommand(s))] : null) : null,
       s.failures_in_a_row >= 5 ? el('p', {class: 'bad'}, plural(s.failures_in_a_row, 'trial') + ' failed in a row; see ', el('a', {href: link(know.id, 'trials?st=failed')}, 'the failed trials'), '.') : null]);
   };
   return {node, update};
@@ -64,7 +67,7 @@ function bestCard() {
       el('p', {class: 'big'}, metric() + ' ', el('strong', {id: 'best-value', title: String(b.value)}, num(b.value)), ' ', b.standard_error == null ? '' : '\u00b1 ' + num(b.standard_error) + ' ', el('small', {}, b.trainings > 1 ? 'mean of ' + b.trainings + ' trainings, the best of them: ' : '', trialLink(b.trial), ', epoch ' + b.epoch)),
       el('p', {class: 'config'}, Object.entries(b.config).map(([k, v]) => [el('span', {title: String(v)}, k + '=', el('strong', {}, value(v))), ' '])),
       b.checkpoint ? el('p', {class: 'path'}, el('code', {}, b.checkpoint), ' ', copyButton(b.checkpoint, 'Copy the path of the model')) : el('p', {class: 'path'}, 'no model was saved'),
-      b.checkpoint_note ? note(b.checkpoint_note) : null] : wait('No report yet.'));
+      b.checkpoint_note ? note(sentence(b.checkpoint_note)) : null] : wait('No report yet.'));
   }};
 }
 
@@ -84,14 +87,14 @@ function budgetCard() {
       budgetBar(s.spending, b.total, s.state === 'running' ? s.committed : 0),
       el('p', {class: 'big'}, el('strong', {id: 'spent-value', title: String(b.spent)}, costShort(b.spent, u)), ' of ', el('span', {id: 'total-value', title: String(b.total)}, cost(b.total, u)), el('small', {}, s.committed > 0 && s.state === 'running' ? ' \u00b7 ' + cost(s.committed, u) + ' committed' : '', extra > 0.5 ? ' \u00b7 about ' + cost(extra, u) + ' more not reported yet' : '')),
       el('p', {class: 'kinds'}, b.spent > 0 ? Object.entries(s.spending).filter(([k, v]) => v > 0 || k === 'failed').map(([k, v]) => [el('span', {}, kindKey(k), ' ' + kindWords(k) + ' ' + (100 * v / b.spent).toFixed(1) + ' %'), ' ']) : 'nothing spent yet'),
-      el('p', {}, s.state === 'finished' || s.state === 'interrupted' ? cost(b.remaining, u) + ' left' + (s.committed > 0 ? ', ' + cost(s.committed, u) + ' of it to trials that were interrupted' : '') : s.ends_at ? ['ends about ', el('strong', {}, clock(s.ends_at))] : 'its end is not known yet', s.deadline ? ' \u00b7 deadline ' + clock(s.deadline) : '')]);
+      el('p', {}, s.state === 'finished' || s.state === 'interrupted' ? cost(b.remaining, u) + ' left' + (s.committed > 0 ? ', ' + cost(s.committed, u) + ' of it to trials that were interrupted' : '') : s.ends_at ? ['ends about ', el('strong', {}, clock(s.ends_at)), s.left_at_end > 0.005 * b.total ? ' with ' + cost(s.left_at_end, u) + ' left' : ''] : 'its end is not known yet', s.deadline ? ' \u00b7 deadline ' + clock(s.deadline) : '')]);
   }};
 }
 
 // The latest decisions besides the one that is told in full.
 function recentList(recent, latest) {
   const list = recent.filter((d) => !latest || d.seq !== latest.seq).slice(0, 6);
-  return list.length ? [el('h3', {}, 'Before'), el('ul', {class: 'recent'}, list.map((d) => el('li', {}, el('small', {class: 'n'}, know.study.began ? duration(d.at - know.study.began) : ''), ' ', el('a', {href: link(know.id, 'decisions?open=' + d.seq)}, '#' + d.seq), ' ' + d.decision)))] : [];
+  return list.length ? [el('h3', {}, 'Earlier'), el('ul', {class: 'recent'}, list.map((d) => el('li', {}, el('small', {class: 'n'}, know.study.began ? duration(d.at - know.study.began) : ''), ' ', el('a', {href: link(know.id, 'decisions?open=' + d.seq)}, '#' + d.seq), ' ' + d.decision)))] : [];
 }
 
 // What the budget has bought, and what more of it would bring.
@@ -100,7 +103,7 @@ function finishedWords(s, w) {
   return [
     el('p', {}, cost(s.budget.spent, s.budget.unit) + ' bought ' + plural(total, 'trial'), steps.length ? ', and took ' + s.spec.metric + ' from ' + num(steps[0].value) + ' to ' + num(steps.at(-1).value) + '.' : '.'),
     more && s.best ? el('p', {}, 'As much again would be expected to bring it to ' + num(more.best) + ' (80 %: ' + num(more.low) + ' to ' + num(more.high) + ').') : null,
-    s.command ? el('p', {}, el('code', {}, s.command + ' --budget ' + budgetText(2 * s.budget.total)), ' ', copyButton(s.command + ' --budget ' + budgetText(2 * s.budget.total), 'Copy the command')) : null];
+    s.command ? el('p', {}, el('code', {}, furtherCommand(s)), ' ', copyButton(furtherCommand(s), 'Copy the command')) : null];
 }
 
 function nowCard() {
@@ -117,7 +120,7 @@ function nowCard() {
 }
 
 // The reason of a decision as people read it, and what it was computed from.
-const MODEL = / (?=On the model's scale|Log of the largest)/;
+const MODEL = / (?=On the model's scale|Log of the largest|Probability of success)/;
 const inWords = (d) => (d.because || '').split(MODEL)[0];
 const inNumbers = (d) => (d.because || '').split(MODEL).slice(1).join(' ');
 
@@ -145,10 +148,10 @@ function insightAge() {
     const planner = s.spec.policy.startsWith('bapi') ? '' : ' The study is run by ' + s.spec.policy + '; this is the view of bapi\u2019s planner.';
     if (!w || w.as_of === null) return fill(node, s.best ? 'The planner is at work.' + planner : 'The planner waits for the first report.');
     if (w.trouble) return fill(node, sentence(w.trouble));
-    const gain = c && c.gains.length ? Number(c.gains[Math.floor(c.gains.length / 2)].toPrecision(1)) : 0;
+    const gain = c && c.gains.length ? digits(c.gains[Math.floor(c.gains.length / 2)], 1) : 0;
     fill(node, answerAge(w),
          c && c.gains.length ? (gain > 0 ? 'Gain over ' + num(gain) : 'Any gain') + ': ' + percent(chanceOver(c.gains, gain)) + ' likely. ' : '',
-         c && c.forecasts ? held80(c.within_80, c.forecasts) + ' so far' + (c.trusted ? '.' : ': ' + c.reason + '.') : c ? 'No forecast has been checked yet.' : '', planner);
+         c && c.forecasts ? held80(c.within_80, c.forecasts) + ' so far' + (c.trusted ? '.' : ': not to be relied on.') : c ? 'No forecast has been checked yet.' : '', planner);
   }};
 }
 
@@ -188,6 +191,7 @@ export function trialsPage() {
   const grid = el('table', {class: 'trials'}, el('thead', {}, head), body);
   const box = el('div', {class: 'tablebox virtual', ...scrolls('Trials'), onscroll: () => requestAnimationFrame(rows)}, grid);
   const columns = () => ['trial', 'state', 'best', 'epochs', 'spent', ...know.study.spec.space.map((p) => 'config.' + p.name)];
+  const words = (c) => c === 'trial' || c === 'state' || know.study.spec.space.some((p) => 'config.' + p.name === c && typeof (p.options ? p.options[0] : p.value) === 'string');
   const cell = (t, c) => (c.startsWith('config.') ? t.config[c.slice(7)] : t[c]);
   let list = [];
   const sorted = () => {
@@ -195,20 +199,20 @@ export function trialsPage() {
     list = know.trials.filter((t) => (!st || t.state === st) && (!q || ('trial ' + t.trial + ' ' + t.state + ' ' + configText(t.config)).toLowerCase().includes(q) || String(t.trial) === q));
     list.sort((a, b) => {
       const x = cell(a, key), y = cell(b, key), none = (v) => v === null || v === undefined;
-      if (none(x) || none(y)) return none(x) - none(y);
+      if (none(x) || none(y)) return +none(x) - +none(y);
       return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1);
     });
   };
   const header = () => fill(head, columns().map((c) => {
     const sort = param('sort') || 'trial', on = sort.replace('-', '') === c, down = sort.startsWith('-');
-    return el('th', {scope: 'col', class: (c === 'trial' || c === 'state' ? '' : 'n ') + (c.startsWith('config.') || c === 'spent' || c === 'epochs' ? 'extra' : ''), 'aria-sort': on ? (down ? 'descending' : 'ascending') : null}, el('button', {type: 'button', class: 'sort', id: 'sort-' + c, onclick: () => { setParam('sort', on && !down ? '-' + c : c); show(); }}, c.replace('config.', '') + (c === 'spent' ? ' (' + unit() + ')' : ''), on ? (down ? ' \u2193' : ' \u2191') : ''));
+    return el('th', {scope: 'col', class: (words(c) ? '' : 'n ') + (c.startsWith('config.') || c === 'spent' || c === 'epochs' ? 'extra' : ''), 'aria-sort': on ? (down ? 'descending' : 'ascending') : null}, el('button', {type: 'button', class: 'sort', id: 'sort-' + c, onclick: () => { setParam('sort', on && !down ? '-' + c : c); show(); }}, c.replace('config.', '') + (c === 'spent' ? ' (' + unit() + ')' : ''), on ? (down ? ' \u2193' : ' \u2191') : ''));
   }));
   const made = new Map();  // rows in the document, by trial: scrolling makes only those that come into view
   const space = (n) => { const r = el('tr', {'aria-hidden': 'true'}, el('td', {colspan: columns().length})); r.style.height = n * ROW + 'px'; return n > 0 ? r : null; };
   // What a narrow screen leaves out of a row stands below, once the row is chosen.
   const pickRow = (t) => { setParam('sel', t.trial === selected() ? null : String(t.trial)); show(); };
   const showRest = () => { const t = know.trials.find((r) => r.trial === selected()); fill(rest, t ? [trialLink(t.trial), ' \u00b7 ' + plural(t.epochs, 'epoch') + ' \u00b7 ' + cost(t.spent, unit()) + ' \u00b7 ' + configText(t.config)] : ''); };
-  const row = (t) => el('tr', {class: t.trial === selected() ? 'selected' : null, onclick: () => pickRow(t)}, columns().map((c) => c === 'trial' ? el('th', {scope: 'row'}, trialLink(t.trial, String(t.trial))) : c === 'state' ? el('td', {}, state(t.state)) : el('td', {class: 'n' + (c !== 'best' ? ' extra' : ''), title: cell(t, c) ?? null}, c === 'spent' ? costShort(t.spent, unit()) : cut(value(cell(t, c)), 40))));
+  const row = (t) => el('tr', {class: t.trial === selected() ? 'selected' : null, onclick: () => pickRow(t)}, columns().map((c) => c === 'trial' ? el('th', {scope: 'row'}, trialLink(t.trial, String(t.trial))) : c === 'state' ? el('td', {}, state(t.state)) : el('td', {class: (words(c) ? '' : 'n') + (c !== 'best' ? ' extra' : ''), title: cell(t, c) ?? null}, c === 'spent' ? costShort(t.spent, unit()) : cut(value(cell(t, c)), 40))));
   const rows = () => {
     const from = Math.max(0, Math.floor(box.scrollTop / ROW) - 10), shownOnes = list.slice(from, from + Math.min(50, Math.ceil(box.clientHeight / ROW) + 20)), kept = new Set(shownOnes.map((t) => t.trial));
     for (const trial of made.keys()) if (!kept.has(trial)) made.delete(trial);
@@ -342,7 +346,7 @@ function metricCharts(n, reports) {
         const points = reports().filter((p) => p.metrics && typeof p.metrics[name] === 'number'), xs = points.map((p) => p.epoch), ys = points.map((p) => p.metrics[name]);
         if (!points.length) return {empty: 'No value yet.'};
         return {x: {label: 'epoch', low: 0}, y: {label: name}, marks: [{type: 'line', xs, ys, colour: 'blue'}, {type: 'dots', xs, ys, colour: 'blue', size: 2}], sample: ys, points: points.map((p, i) => ({x: xs[i], y: ys[i], label: 'epoch ' + p.epoch + ': ' + num(ys[i])})),
-                caption: name + ' of trial ' + n + ': ' + num(ys[0]) + ' at epoch ' + xs[0] + ', ' + num(ys.at(-1)) + ' at epoch ' + xs.at(-1) + '.', table: {head: ['epoch', name], rows: points.map((p, i) => [xs[i], ys[i]])}};
+                caption: 'At epoch ' + xs[0] + ', ' + name + ' was ' + num(ys[0]) + (xs.length > 1 ? '; at epoch ' + xs.at(-1) + ', ' + num(ys.at(-1)) : '') + '.', table: {head: ['epoch', name], rows: points.map((p, i) => [xs[i], ys[i]])}};
       }, {logAxis: 'y', small: true});
       charts.set(name, chart);
       node.append(section(chart.node));
@@ -363,7 +367,7 @@ function stopButton(n) {
 }
 
 export function trialPage(n) {
-  const facts = el('div', {}), stop = el('div', {}), story = el('div', {class: 'feed'}), money = el('div', {}), files = el('div', {}), log = el('pre', {class: 'log', ...scrolls('Text of the log')}), old = el('div', {class: 'filters'});
+  const facts = el('div', {}), stop = el('div', {}), story = el('div', {class: 'feed'}), money = el('div', {}), files = el('div', {}), log = el('pre', {class: 'log', ...scrolls('Text of the log')});
   const part = 'trials/' + n;
   let followLog = true, asked = 0, size = -1;
   on(log, 'scroll', () => { followLog = log.scrollTop + log.clientHeight >= log.scrollHeight - 8; });
@@ -380,9 +384,9 @@ export function trialPage(n) {
     } catch (error) { fill(log, error.message); }
   };
   const chart = new Chart('trial', 'Curve of trial ' + n, () => {
-    const t = know.answers[part], f = (insight('forecast') || []).find((x) => x.trial === n);
+    const t = know.answers[part], f = t && mayGrow(t.state) && (insight('forecast') || []).find((x) => x.trial === n);
     if (!t || !t.curve.length) return {empty: 'This trial has not reported yet.'};
-    const xs = t.curve.map((p) => p.epoch), ys = t.curve.map((p) => p.value), marks = [{type: 'line', xs, ys, colour: STATE_COLOUR[t.state], width: 2}, {type: 'dots', xs, ys, colour: STATE_COLOUR[t.state], size: 2}];
+    const xs = t.curve.map((p) => p.epoch), ys = t.curve.map((p) => p.value), /** @type {any[]} */ marks = [{type: 'line', xs, ys, colour: STATE_COLOUR[t.state], width: 2}, {type: 'dots', xs, ys, colour: STATE_COLOUR[t.state], size: 2}];
     const inc = know.study.best;
     if (inc) marks.push({type: 'rule', y: inc.value, label: 'best', fit: true});
     if (f && f.course && f.course.length > 1) {
@@ -390,7 +394,7 @@ export function trialPage(n) {
       if (f.stop > t.epochs) marks.push({type: 'rule', x: f.stop, label: 'flat by ' + f.stop, colour: 'purple'});
     }
     return {x: {label: 'epoch', low: 0}, y: {label: metric()}, marks, sample: ys, points: t.curve.map((p) => ({x: p.epoch, y: p.value, label: 'epoch ' + p.epoch + ': ' + num(p.value) + ', cost ' + cost(p.cost, unit())})),
-            caption: metric() + ' ' + num(ys[0]) + ' at epoch ' + xs[0] + ', best ' + num(t.best) + ' at epoch ' + t.best_epoch + '.' + (f ? ' At the last epoch ' + num(f.final) + ' is expected (80 %: ' + num(f.low) + ' to ' + num(f.high) + '); the chance to beat the current best is ' + percent(f.chance_of_best) + '.' : ''),
+            caption: 'At epoch ' + xs[0] + ', ' + metric() + ' was ' + num(ys[0]) + (xs.length > 1 ? '; the best is ' + num(t.best) + ' at epoch ' + t.best_epoch : '') + '.' + (f ? ' At the last epoch ' + num(f.final) + ' is expected (80 %: ' + num(f.low) + ' to ' + num(f.high) + '); the chance to beat the current best is ' + percent(f.chance_of_best) + '.' : ''),
             table: {head: ['epoch', metric(), 'cost'], rows: t.curve.map((p) => [p.epoch, p.value, p.cost])}};
   }, {logAxis: 'y'});
   const metrics = metricCharts(n, () => (know.answers[part] ? know.answers[part].curve : []));
@@ -403,8 +407,8 @@ export function trialPage(n) {
       el('p', {}, state(t.state), ' \u00b7 ' + t.epochs + ' of ' + know.study.spec.epochs.max + ' epochs' + (t.segment ? ', training to ' + t.segment.until : ''), own ? ' \u00b7 the best of the study' : ''),
       t.best === null ? wait('No report yet.') : el('p', {class: 'big'}, metric() + ' ', el('strong', {title: String(t.best)}, num(t.best)), el('small', {}, ' at epoch ' + t.best_epoch)),
       t.failure ? el('p', {class: 'bad'}, 'Failed: ' + t.failure) : null,
-      table(['parameter', 'value', ...(own || !best ? [] : ['best trial'])], Object.entries(t.config).map(([k, v]) => [k, el('span', {title: String(v)}, cut(value(v), 200)), ...(own || !best ? [] : [best.config[k] === v ? 'the same' : el('strong', {}, value(best.config[k]))])]))]);
-    const open = ['running', 'paused', 'interrupted'].includes(t.state) && !FILE && !know.readOnly && know.study.state !== 'finished';
+      table(['parameter', 'value', ...(own || !best ? [] : ['best trial'])], Object.entries(t.config).map(([k, v]) => [k, el('span', {title: String(v), class: typeof v === 'number' ? 'whole' : null}, cut(value(v), 200)), ...(own || !best ? [] : [best.config[k] === v ? 'the same' : el('strong', {}, value(best.config[k]))])]))]);
+    const open = mayGrow(t.state) && !FILE && !know.readOnly && know.study.state !== 'finished';
     slot(stop, [open], () => (open ? stopButton(n) : []));
     chart.update();
     metrics.update();
@@ -425,9 +429,9 @@ export function studiesPage() {
       el('div', {class: 'bar'}, el('h2', {}, el('a', {href: link(s.id)}, s.name)), el('label', {class: 'choose'}, el('input', {type: 'checkbox', id: 'compare-' + s.id, checked: chosen.has(s.id), onchange: (e) => choose(s.id, e.target.checked), 'aria-label': 'Compare ' + s.name}), ' compare')),
       el('p', {}, state(s.state), ' \u00b7 ' + s.policy, ' \u00b7 ', Object.entries(s.trials).filter(([, n]) => n).map(([k, n]) => n + ' ' + k).join(', ') || 'no trials'),
       el('p', {class: 'big'}, s.goal + ' ' + s.metric + ' ', el('strong', {}, s.best ? num(s.best.value) : '\u2013'), ' ', spark(s.spark || [], 'best value so far')),
-      budgetBar({epoch: s.budget.spent}, s.budget.total, 0), note(cost(s.budget.spent, s.budget.unit) + ' of ' + cost(s.budget.total, s.budget.unit) + (s.changed ? ' \u00b7 changed ' + ago(Math.max(0, now() - s.changed)) : '')));
+      budgetBar({epoch: s.budget.spent}, s.budget.total, 0), note(costShort(s.budget.spent, s.budget.unit) + ' of ' + cost(s.budget.total, s.budget.unit) + (s.changed ? ' \u00b7 changed ' + ago(Math.max(0, now() - s.changed)) : '')));
   const show = () => {
-    const q = (param('q') || '').toLowerCase(), order = [...know.studies].filter((s) => !q || (s.name + ' ' + s.id + ' ' + s.policy).toLowerCase().includes(q)).sort((a, b) => (b.state === 'running') - (a.state === 'running') || (b.changed || 0) - (a.changed || 0));
+    const q = (param('q') || '').toLowerCase(), order = [...know.studies].filter((s) => !q || (s.name + ' ' + s.id + ' ' + s.policy).toLowerCase().includes(q)).sort((a, b) => +(b.state === 'running') - +(a.state === 'running') || (b.changed || 0) - (a.changed || 0));
     compare.hidden = chosen.size < 2;
     compare.href = '#/compare?s=' + [...chosen].join(',');
     bar.hidden = !know.studies.length;
