@@ -47,7 +47,7 @@ test-integrations: deps ## test the wheel and the Python integrations with the n
 	tools/test-integrations
 
 .PHONY: test-web
-test-web: deps ## test the dashboard in Debian's Chromium (needs npm for two test libraries)
+test-web: deps ## test the dashboard in Debian's Chromium (needs npm for three test libraries)
 	@tools/install-deps web
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target bapi
