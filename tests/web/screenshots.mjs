@@ -1,4 +1,5 @@
-// Makes the pictures of docs/dashboard.md and of the README from a study of examples/mlp: node screenshots.mjs DIRECTORY.
+// Makes the pictures of docs/dashboard.md and of the README from a study of examples/mlp, next to one of another policy with
+// the same budget (BUDGET seconds, 240): node screenshots.mjs DIRECTORY. On an idle machine, or both have less for it.
 // With ALL=1 every page, light and dark, 1280 and 360 pixels wide. Look at every one of them.
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
@@ -12,7 +13,7 @@ const study = (name, policy, seconds) => writeFileSync(join(place.dir, name + '.
 const spent = (name) => { try { return place.json('status', name).budget.spent; } catch { return 0; } };
 mkdirSync(out, {recursive: true});
 try {
-  study('hyperband', 'hyperband', 60);
+  study('hyperband', 'hyperband', budget);
   place.bapi('run', 'hyperband.yaml', '-q');
   study('mlp', 'bapi', budget);
   place.start('run', 'mlp.yaml', '-q');
