@@ -94,7 +94,7 @@ bench-docs: bench ## the same, and put the figures into docs/benchmarks.md (on a
 	tools/bench_docs.py build/bench.json docs/benchmarks.md
 
 .PHONY: bench-cluster
-bench-cluster: deps ## measure what a database carries between leader and workers (a private server; two minutes)
+bench-cluster: deps ## measure what a database carries between leader and workers (a private server; four minutes)
 	cmake --preset release -DBAPI_BENCH=ON
 	cmake --build --preset release -j $(JOBS) --target bench_cluster
 	build/release/bench_cluster --dir build --json build/bench-cluster.json

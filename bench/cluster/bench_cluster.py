@@ -21,6 +21,16 @@ SOURCE = next(p for p in (HERE, *HERE.parents) if (p / "tests" / "support" / "pr
 sys.path.append(str(SOURCE / "tests" / "support"))
 from private_database import PrivateDatabase, missing  # noqa: E402
 
+# What has to be reached, at least or at most so much: by name, some for one n alone.
+TARGETS = {
+    ("a decision of bapi, by open segments", 1000): ("<=", 90),
+    "deliveries per second": (">=", 1000),
+    "reports recorded per second": (">=", 95),
+    "delivery to log, p99": ("<=", 250),
+    "segment end to next order, median": ("<=", 50),
+    "another leader writes after": ("<=", 20),
+}
+
 TRAINER = """#!/usr/bin/env python3
 import json, os, time
 last = int(os.environ["BAPI_FROM_EPOCH"])
@@ -103,6 +113,17 @@ def measure(bapi, load, words, place):
         database.stop()
 
 
+def judged(figure):
+    """Whether it meets its target, if there is one."""
+    name = figure["name"]
+    found = TARGETS.get(name) or TARGETS.get((name, figure["n"]))
+    if not found:
+        return ""
+    relation, target = found
+    met = figure["value"] >= target if relation == ">=" else figure["value"] <= target
+    return f"{relation} {target:,}: {'met' if met else 'missed'}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bapi", default=str(HERE / "bapi"))
@@ -117,14 +138,17 @@ def main():
     for folder in (place, *place.parents):
         if os.geteuid() == 0 and not folder.stat().st_mode & 0o001:
             folder.chmod(folder.stat().st_mode | 0o011)
+    loads = os.getloadavg()
     try:
         figures = measure(os.path.abspath(options.bapi), os.path.abspath(options.load), words, place)
     finally:
         shutil.rmtree(place, ignore_errors=True)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(figures, indent=2) + "\n")
+    print(f"The load of the machine was {loads[0]:.0f} at the beginning and {os.getloadavg()[0]:.0f} at the end; figures "
+          "of a busy machine are those of its other programs.")
     for figure in figures:
-        print(f"{figure['name']:40} {figure['n']:>8} {figure['value']:12.4g} {figure['unit']}")
+        print(f"{figure['name']:40} {figure['n']:>8} {figure['value']:12.4g} {figure['unit']:4} {judged(figure)}".rstrip())
 
 
 if __name__ == "__main__":

@@ -309,6 +309,8 @@ void measure_load(const DatabaseUrl& url, const Load& load, Figures& figures) {
   int before = 0;
   const double began = now();
   bool warm = false;
+  const ThreadClock processor;
+  double busy_before = 0.0;
   const auto reports = [&] { return static_cast<int>(session.history().budget().spent()); };
   const auto watch = [&](const Session&, const Evaluator& all) {
     most_slots = std::max(most_slots, all.slots());
@@ -316,6 +318,7 @@ void measure_load(const DatabaseUrl& url, const Load& load, Figures& figures) {
       warm = true;
       book.begin();
       before = reports();
+      busy_before = processor.now();
       counted.writes = counted.written = 0;
     }
     if (now() - began > kWarmUp + load.seconds) interrupt = true;
@@ -325,6 +328,7 @@ void measure_load(const DatabaseUrl& url, const Load& load, Figures& figures) {
              lead->clock(),
              {.interrupt = &interrupt, .observer = watch, .thought = TuneOptions::Thought::beside_the_loop});
   const int recorded = reports() - before;
+  const double busy = processor.now() - busy_before;
   leave = true;
   for (std::thread& thread : threads) thread.join();
 
@@ -332,6 +336,7 @@ void measure_load(const DatabaseUrl& url, const Load& load, Figures& figures) {
   figures.add("workers that joined", n, most_slots, "");
   figures.add("workers in trouble", n, troubles, "");
   figures.add("reports recorded per second", n, recorded / load.seconds, "1/s");
+  figures.add("processor time of the leader for a report", n, 1e3 * busy / std::max(1, recorded), "ms");
   figures.add("delivery statement, median", n, 1e3 * quantile(book.statements(), 0.5), "ms");
   figures.add("delivery statement, p99", n, 1e3 * quantile(book.statements(), 0.99), "ms");
   figures.add("delivery to log, median", n, 1e3 * quantile(book.to_log(), 0.5), "ms");
@@ -345,34 +350,110 @@ void measure_load(const DatabaseUrl& url, const Load& load, Figures& figures) {
 
 // ---- A log that is taken over
 
-// Stays in the database; bench_cluster.py kills its leader.
-void measure_replay(const DatabaseUrl& url, int events, Figures& figures) {
-  StudySpec spec = study("replay", 4);
+// A study in the database whose trials were all trained to epoch `until` of 48.
+void write_study(const DatabaseUrl& url, const std::string& name, int trials, Epoch until) {
+  StudySpec spec = study(name, 4);
   spec.command = {"./train"};
   spec.epochs = {.min = 1, .max = 48};
   spec.policy = {.name = "random"};
-  PostgresStore store = PostgresStore::create(connect(url), "replay", spec);
+  PostgresStore store = PostgresStore::create(connect(url), name, spec);
   EventSeq last = 0;
-  for (int number = 0; last < events; ++number) {
+  for (int number = 0; number < trials; ++number) {
     const TrialId trial{number};
-    store.append_decision(last,
-                          TrialStarted{.trial = trial,
-                                       .config = {{static_cast<double>(number % 997) / 997.0}},
-                                       .until = spec.epochs.max,
-                                       .why = {.rule = Rule::uniform_draw}},
-                          1.75e9);
+    const double x = std::fmod(number * 0.618033988749895, 1.0);
+    store.append_decision(
+        last,
+        TrialStarted{.trial = trial, .config = {{x}}, .until = until, .why = {.rule = Rule::uniform_draw}},
+        1.75e9);
     std::vector<Event> facts;
-    for (Epoch epoch = 1; epoch <= spec.epochs.max; ++epoch) {
-      const Measurement report{.epoch = epoch, .value = 1.0 - 1.0 / (epoch + 1.0), .cost = 1.0};
-      facts.emplace_back(Measured{.trial = trial, .measurement = report});
+    for (Epoch epoch = 1; epoch <= until; ++epoch) {
+      const double value = (1.0 - (x - 0.3) * (x - 0.3)) * (1.0 - 1.0 / (epoch + 1.0));
+      facts.emplace_back(
+          Measured{.trial = trial, .measurement = Measurement{.epoch = epoch, .value = value, .cost = 1.0}});
     }
     facts.emplace_back(SegmentDone{.trial = trial});
     store.append(++last, facts, 1.75e9, Durability::process);
     last += std::ssize(facts);
   }
+}
+
+// Stays in the database; bench_cluster.py kills its leader.
+void measure_replay(const DatabaseUrl& url, Figures& figures) {
+  constexpr int kTrials = 2000;  // with 50 events each
+  write_study(url, "replay", kTrials, 48);
   const double begin = now();
   const OpenedStudy opened = take_over_study({.database = url, .name = "replay"}, "");
   figures.add("taking over a log", static_cast<int>(opened.events.size()), now() - begin, "s");
+}
+
+void measure_many_trials(const DatabaseUrl& url, int trials, Figures& figures) {
+  write_study(url, "trials", trials, 1);
+  const double begin = now();
+  const OpenedStudy opened = take_over_study({.database = url, .name = "trials"}, "");
+  figures.add("taking over a study, by trials", trials, now() - begin, "s");
+  for (const char* name : {"asha", "bapi"}) {
+    const std::unique_ptr<Policy> policy = make_policy({.name = name});
+    const double asked = now();
+    Rng rng(1);
+    policy->ask(opened.history, rng);
+    figures.add(fmt::format("a decision of {}", name), trials, 1e3 * (now() - asked), "ms");
+  }
+  remove_study(url, "trials");
+}
+
+// ---- Decisions with many open segments
+
+// A search of four parameters, whose better trials were trained further; `open` more have begun.
+History busy_history(int open) {
+  constexpr int kTried = 2000;
+  StudySpec spec = study("busy", open);
+  spec.epochs = {.min = 1, .max = 27};
+  spec.policy = {.name = "bapi"};
+  std::vector<Param> space;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    space.push_back({.name = name, .domain = RealRange{.low = 0.0, .high = 1.0}});
+  }
+  spec.space = Space(space);
+  History history(spec);
+  Rng rng(1);
+  const auto start = [&](Epoch until) {
+    const TrialId trial{std::ssize(history.trials())};
+    Config config;
+    for (std::size_t i = 0; i < space.size(); ++i) config.values.emplace_back(rng.uniform());
+    history.apply(TrialStarted{.trial = trial, .config = config, .until = until, .why = {.rule = Rule::uniform_draw}});
+    return trial;
+  };
+  for (int i = 0; i < kTried; ++i) {
+    const Epoch until = std::min(27, 3 << (i % 32 == 0 ? 4 : i % 16 == 0 ? 3 : i % 8 == 0 ? 2 : i % 4 == 0 ? 1 : 0));
+    const TrialId trial = start(until);
+    double end = 1.0;
+    for (const Value& value : history.trial(trial).config.values) {
+      end -= (std::get<double>(value) - 0.3) * (std::get<double>(value) - 0.3);
+    }
+    for (Epoch epoch = 1; epoch <= until; ++epoch) {
+      const double value = end * (1.0 - std::pow(0.8, epoch)) + 0.01 * rng.normal();
+      history.apply(Measured{.trial = trial, .measurement = Measurement{.epoch = epoch, .value = value, .cost = 1.0}});
+    }
+    history.apply(SegmentDone{.trial = trial});
+  }
+  for (int i = 0; i < open; ++i) start(3);
+  return history;
+}
+
+void measure_decisions(Figures& figures) {
+  const ThreadClock clock;
+  for (const int open : {0, 100, 1000}) {
+    const History history = busy_history(open);
+    const std::unique_ptr<Policy> policy = make_policy({.name = "bapi"});
+    double least = std::numeric_limits<double>::infinity();
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      Rng rng(static_cast<std::uint64_t>(repeat));
+      const double begin = clock.now();
+      policy->ask(history, rng);
+      least = std::min(least, clock.now() - begin);
+    }
+    figures.add("a decision of bapi, by open segments", open, 1e3 * least, "ms");
+  }
 }
 
 int run(int argc, char** argv) {
@@ -389,12 +470,14 @@ int run(int argc, char** argv) {
     if (option == "--workers") load.workers = std::stoi(argv[i + 1]);
     if (option == "--seconds") load.seconds = std::stod(argv[i + 1]);
   }
+  Figures figures;
+  measure_decisions(figures);
   PostgresConnection db(url);
   migrate_schema(db);
-  Figures figures;
   measure_throughput(url, 32, figures);
   measure_load(url, load, figures);
-  measure_replay(url, 100'000, figures);
+  measure_replay(url, figures);
+  measure_many_trials(url, 100'000, figures);
   if (!json.empty()) figures.write(json);
   return 0;
 }

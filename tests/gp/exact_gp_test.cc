@@ -261,5 +261,22 @@ TEST(ExactGp, PendingRowsLeaveTheMeanAndLowerTheVariance) {
   EXPECT_EQ(gp.with_pending(Rows::at_epochs(Matrix(0, 0), {}, 50)).y(), gp.y());
 }
 
+TEST(ExactGp, PendingRowsAtOnceAreTheSameAsOneAfterTheOther) {
+  Rng rng(32);
+  const Data data = curves(6, 3, 2, rng);
+  const ExactGp gp(data.rows, data.y, parameters(2, TimeKind::exponential_decay, 0.2));
+  Rows pending = Rows::at_epochs(Matrix(0, 2), {}, 50, {});
+  for (int i = 0; i < 9; ++i) pending.append(Rows::of_curve(Vector::Constant(2, 0.1 * i), {50}, 50, 100 + i));
+  ExactGp in_turn = gp;
+  for (Eigen::Index i = 0; i < pending.size(); ++i) {
+    const Rows row = pending.select({i});
+    in_turn.append(row, in_turn.predict(row).mean);
+  }
+  const Moments expected = in_turn.predict(data.rows);
+  const Moments found = gp.with_pending(pending).predict(data.rows);
+  EXPECT_LE((found.mean - expected.mean).norm(), 1e-8);
+  EXPECT_LE((found.variance - expected.variance).norm(), 1e-8);
+}
+
 }  // namespace
 }  // namespace bapi

@@ -33,6 +33,30 @@ TEST(NewConfigurations, FollowThePausedTrials) {
             (std::vector<double>{0.3, 0.6, 0.0, 1.0}));
 }
 
+// A model with room for the best three of five trials.
+Models model_of_three(const Evidence& evidence) {
+  ModelOptions options;
+  options.curves.max_rows = 3;
+  Rng rng(1);
+  return fit_models(evidence, options, rng);
+}
+
+TEST(NewConfigurations, FollowOnlyTheTrialsThatTheModelKnows) {
+  const History history = paused_trials(four_rows(), {0.1, 0.3, 0.6, 0.2, 0.7});
+  const Evidence evidence(history);
+  const Models models = model_of_three(evidence);
+  EXPECT_EQ(xs(paused_and_new(evidence, *models.surrogate, models.best, Rng(2))),
+            (std::vector<double>{0.3, 0.6, 0.7, 0.0, 1.0}));
+}
+
+TEST(NewConfigurations, FollowTheWorstTrialsWhenNothingElseIsLeft) {
+  History history = paused_trials(four_rows(), {0.0, 0.1, 0.3, 0.6, 1.0});
+  for (const int best : {2, 3, 4}) history.apply(TrialStopped{.trial = TrialId{best}});
+  const Evidence evidence(history);
+  const Models models = model_of_three(evidence);
+  EXPECT_EQ(xs(paused_and_new(evidence, *models.surrogate, models.best, Rng(2))), (std::vector<double>{0.0, 0.1}));
+}
+
 TEST(NewConfigurations, AreSearchedBesideTheBestTrials) {
   const History history = paused_trials(line(), {0.5, 0.9, 0.1});
   EXPECT_EQ(best_tried(Evidence(history), 2), (Matrix(1, 2) << 0.9, 0.5).finished());

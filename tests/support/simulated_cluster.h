@@ -36,12 +36,15 @@ namespace bapi::test {
 struct ClusterPlan {
   StudySpec spec;
   int workers = 3;
-  int slots = 1;            // of each
-  double lease = 10.0;      // seconds
-  double delay = 0.01;      // seconds that a message takes at most, usually
-  double fault_every = 20;  // seconds on average; infinity: nothing goes wrong
-  double drift = 0.0;       // of the clocks of workers, at most
-  double crashes = 0.0;     // share of processes that crash
+  int slots = 1;                                                // of each
+  double lease = 10.0;                                          // seconds
+  double delay = 0.01;                                          // seconds that a message takes at most, usually
+  double fault_every = 20;                                      // seconds on average; infinity: nothing goes wrong
+  double drift = 0.0;                                           // of the clocks of workers, at most
+  double crashes = 0.0;                                         // share of processes that crash
+  double lost_every = std::numeric_limits<double>::infinity();  // seconds after which a worker dies and another comes
+  std::optional<double> epoch_seconds = {};                     // of all trials; not set: each has its own
+  double waits = 0.1;                                           // share of decisions that leave a slot idle
 
   static ClusterPlan of(std::uint64_t seed) {
     Rng rng = Rng(seed).fork("plan");
@@ -81,6 +84,7 @@ struct ClusterOutcome {
   Cost epochs = 0.0;  // spent on new epochs
   Cost lost = 0.0;
   double trained = 0.0;  // seconds that programs really ran
+  double ended = 0.0;    // when the study was finished
   int leaders = 0;
   int lives = 0;  // of workers
   int faults = 0;
@@ -96,6 +100,7 @@ class SimulatedCluster {
     for (int i = 0; i < plan_.workers; ++i) enter_worker(0.0);
     enter_leader(0.0);
     if (std::isfinite(plan_.fault_every)) stage_.enter([&](Stage::Actor& actor) { play_fate(actor); });
+    if (std::isfinite(plan_.lost_every)) stage_.enter([&](Stage::Actor& actor) { lose_workers(actor); });
     for (std::int64_t turns = 0; outcome_.violation.empty() && !is_over();) {
       if (!stage_.turn()) break;
       observe();
@@ -289,7 +294,8 @@ class SimulatedCluster {
       Process process{.account = ProcessAccount(spec_, ProcessAccount::Opening::of(segment, segment.from, now)),
                       .program = &world_.begin_program(segment.trial, line_, guarded_until_),
                       .next = saved + 1};
-      process.epoch_seconds = 0.3 + 2.0 * Rng(spec_.seed).fork("epoch", index(segment.trial)).uniform();
+      process.epoch_seconds = world_.plan_.epoch_seconds.value_or(
+          0.3 + 2.0 * Rng(spec_.seed).fork("epoch", index(segment.trial)).uniform());
       process.reports_at = now + 0.5 * rng.uniform() + process.epoch_seconds;
       process.crashes = rng.uniform() < world_.plan_.crashes;
       processes_.emplace(segment.trial, std::move(process));
@@ -542,6 +548,7 @@ class SimulatedCluster {
   // Starts trials and continues them as it likes.
   class Whims : public Policy {
    public:
+    explicit Whims(double waits) : waits_(waits) {}
     std::string_view name() const override { return "whims"; }
     Decision ask(const History& history, Rng& rng) override {
       const Epoch most = history.spec().epochs.max;
@@ -549,7 +556,7 @@ class SimulatedCluster {
       for (const Trial& trial : history.trials()) {
         if (trial.resumable() && trial.curve.last_epoch() < most) resumable.push_back(trial.id);
       }
-      if (history.open_segments() > 0 && rng.below(10) == 0) return bapi::Wait{};
+      if (history.open_segments() > 0 && rng.uniform() < waits_) return bapi::Wait{};
       if (!resumable.empty() && rng.below(3) > 0) {
         const TrialId trial = resumable[static_cast<std::size_t>(rng.below(static_cast<int>(resumable.size())))];
         if (rng.below(8) == 0) return bapi::Stop{.trial = trial, .why = {.rule = Rule::uniform_draw}};
@@ -559,6 +566,9 @@ class SimulatedCluster {
       }
       return Start{.config = {{rng.uniform()}}, .until = 1 + rng.below(5), .why = {.rule = Rule::uniform_draw}};
     }
+
+   private:
+    const double waits_;
   };
 
   void somebody_leads() {
@@ -585,7 +595,7 @@ class SimulatedCluster {
     const std::unique_ptr<MemoryLead> lead = dispatch_.lead();
     LeaderLine dispatch(*this, line, *lead);
     LogLine log(*this, line, *lead);
-    Whims policy;
+    Whims policy(plan_.waits);
     for (;;) {
       try {
         Session session(log, policy, clock_);
@@ -658,6 +668,12 @@ class SimulatedCluster {
     }
   }
 
+  void lose_workers(Stage::Actor& actor) {
+    for (actor.sleep(plan_.lost_every); !history_.finished(); actor.sleep(plan_.lost_every)) {
+      if (Line* worker = living(workers_)) replace(*worker);
+    }
+  }
+
   Line* living(std::deque<Line>& lines) {
     std::vector<Line*> alive;
     for (Line& line : lines) {
@@ -720,6 +736,7 @@ class SimulatedCluster {
       if (const auto objection = history_.objection(stored.event)) return fail("the log holds: " + *objection);
       history_.apply(stored.event);
       seen_ = stored.seq;
+      if (history_.finished()) outcome_.ended = clock_.now();
     }
     if (plan_.spec.budget.meter != Meter::accrued) return;
     double rights = 0.0;

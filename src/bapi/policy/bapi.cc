@@ -12,6 +12,7 @@
 #include "bapi/policy/fresh.h"
 #include "bapi/policy/model_decision.h"
 #include "bapi/policy/new_configs.h"
+#include "bapi/policy/pending.h"
 #include "bapi/policy/race.h"
 #include "bapi/policy/rungs.h"
 
@@ -232,7 +233,7 @@ Decision Bapi::train_to_next_rung(const Planning& planning, Rng& rng) const {
   const Models& models = planning.models();
   const CurveEpochs epochs = evidence.epochs();
   const std::unique_ptr<CurveSurrogate> curves =
-      models.surrogate->with_pending(pending_at_last_epoch(evidence.running(), epochs.max));
+      with_running(models, pending_at_last_epoch(evidence.running(), epochs.max));
   const Cost remaining = history.budget().remaining();
   const double fluctuation = models.reached_variance;
   std::vector<Candidate> candidates = paused_and_new(evidence, *curves, models.best, rng);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "bapi/acquisition/improvement.h"
 #include "bapi/acquisition/search.h"
@@ -18,6 +19,16 @@ Rows last_epoch_rows(const History& history, const Matrix& points) {
   std::vector<CurveId> groups(epochs.size());
   std::iota(groups.begin(), groups.end(), static_cast<CurveId>(history.trials().size()));
   return Rows::at_epochs(points.transpose(), std::move(epochs), max_epoch, std::move(groups));
+}
+
+// Curves with values of which the model has none.
+std::set<CurveId> curves_left_out(const Evidence& evidence, const Surrogate& model) {
+  std::set<CurveId> left_out;
+  for (const LearningCurve& curve : evidence.curves()) {
+    if (!curve.values.empty()) left_out.insert(curve.id);
+  }
+  for (const CurveId known : model.rows().group) left_out.erase(known);
+  return left_out;
 }
 
 Vector log_improvements(const Surrogate& model, const Rows& rows, double best) {
@@ -86,9 +97,11 @@ std::vector<Candidate> new_configs(const Evidence& evidence, const Surrogate& mo
 
 std::vector<Candidate> paused_and_new(const Evidence& evidence, const Surrogate& model, double best, const Rng& rng) {
   std::vector<Candidate> candidates = paused_candidates(evidence);
+  const std::set<CurveId> left_out = curves_left_out(evidence, model);
+  std::erase_if(candidates, [&](const Candidate& candidate) { return left_out.contains(candidate.group); });
   Rng stream = rng.fork("new configurations");
   for (Candidate& candidate : new_configs(evidence, model, best, stream)) candidates.push_back(std::move(candidate));
-  return candidates;
+  return candidates.empty() ? paused_candidates(evidence) : candidates;
 }
 
 }  // namespace bapi

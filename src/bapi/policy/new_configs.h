@@ -13,7 +13,9 @@ namespace bapi {
 // tried. Empty only if every configuration has been tried.
 std::vector<Candidate> new_configs(const Evidence& evidence, const Surrogate& model, double best, Rng& rng);
 
-// Everything that could be trained next: paused trials, and new configurations that may improve on `best`.
+// Everything that could be trained next: paused trials, and new configurations that may improve on `best`. Trials that
+// the model has no room for are the worst, and it would not know that they are (thin() of model/curve_rows.h): they are
+// considered when there is nothing else.
 std::vector<Candidate> paused_and_new(const Evidence& evidence, const Surrogate& model, double best, const Rng& rng);
 
 // The encoded configurations of the trials with the best values: a search may begin beside them. d x at most `count`.

@@ -13,6 +13,7 @@
 #include "bapi/policy/model_decision.h"
 #include "bapi/policy/new_configs.h"
 #include "bapi/policy/option_table.h"
+#include "bapi/policy/pending.h"
 #include "bapi/policy/rungs.h"
 #include "bapi/policy/shared_options.h"
 
@@ -96,8 +97,7 @@ Decision StepByStep::ask(const History& history, Rng& rng) {
 Decision StepByStep::train_to_next_rung(const Evidence& evidence, const Models& models, const Rng& rng) const {
   const History& history = evidence.history();
   const Epoch last = evidence.epochs().max;
-  const std::unique_ptr<CurveSurrogate> curves =
-      models.surrogate->with_pending(pending_at_their_ends(evidence.running(), last));
+  const std::unique_ptr<CurveSurrogate> curves = with_running(models, pending_at_their_ends(evidence.running(), last));
   const std::vector<Candidate> candidates = candidates_of(evidence, *curves, models.best, rng);
   if (candidates.empty()) return nothing_to_do(history, kPoolExhausted);
 
