@@ -183,6 +183,7 @@ class ComparisonInput:
         from_tables: Sequence[str],
         from_budget: str,
         seeds: int,
+        first_seed: int,
         budgets: Sequence[str],
         workers: Sequence[int],
         draw: int,

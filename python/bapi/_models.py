@@ -158,6 +158,7 @@ def compare(
     policies: Union[str, Sequence[str]],
     *,
     seeds: int = 10,
+    first_seed: int = 0,
     budgets: Union[str, float, Sequence[Union[str, float]]] = ("5full", "20full"),
     workers: Union[int, Sequence[int]] = 1,
     draw: int = 1500,
@@ -173,7 +174,7 @@ def compare(
 
     `tables` are as for `simulate`, or directories of tables. A policy may have options ("bapi:horizon=8") and a label
     ("far=bapi:horizon=8"). Every argument may be one value or several. `out` is a directory for the results: runs.csv,
-    ranks.csv, curves.csv, report.html and its figures; the same call continues there. `draw` is the number of
+    ranks.csv, curves.csv, report.html and its figures; the same call continues there. Seeds count from `first_seed`. `draw` is the number of
     configurations drawn from surrogate networks. Without checkpoints, resumed trials restart and are charged from
     epoch 1. On tables whose cost is in seconds, `charge_overhead` charges decisions the time they take;
     `overhead_from` does so reproducibly, with the times of the comparison in that directory. With `warm_start`, as for
@@ -189,6 +190,7 @@ def compare(
         from_tables=_paths(warm_start),
         from_budget=str(warm_start_budget),
         seeds=whole_number(seeds, "seeds"),
+        first_seed=whole_number(first_seed, "first_seed"),
         budgets=[str(budget) for budget in _one_or_more(budgets)],
         workers=[whole_number(count, "workers") for count in _one_or_more(workers)],
         draw=whole_number(draw, "draw"),

@@ -55,6 +55,17 @@ TEST(RunComparison, DoesOnlyWhatIsMissing) {
   EXPECT_EQ(without_times(records_of(comparison, log)), run_with(comparison, {}));
 }
 
+TEST(RunComparison, SeedsCountFromTheFirstOne) {
+  Comparison comparison = small_comparison();
+  comparison.seeds = 3;
+  const std::vector<RunRecord> all = run_with(comparison, {});
+  comparison.seeds = 2;
+  comparison.first_seed = 1;
+  std::vector<RunRecord> later;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(later), [](const RunRecord& run) { return run.key.seed > 0; });
+  EXPECT_EQ(run_with(comparison, {}), later);
+}
+
 TEST(RunComparison, InterruptedAfterAnyRunGoesOnToTheSameEnd) {
   const Comparison comparison = small_comparison();
   const std::vector<RunRecord> undisturbed = run_with(comparison, {});

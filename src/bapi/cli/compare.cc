@@ -27,6 +27,7 @@ struct CompareArguments {
   std::vector<std::string> from;
   std::optional<std::string> from_budget;
   std::optional<int> seeds;
+  std::optional<std::uint64_t> first_seed;
   std::vector<std::string> budgets;
   std::vector<std::string> workers;
   std::optional<int> jobs;
@@ -60,6 +61,7 @@ ComparisonInput input_of(const CompareArguments& arguments) {
   input.from = arguments.from;
   input.from_budget = arguments.from_budget.value_or(input.from_budget);
   input.seeds = arguments.seeds.value_or(input.seeds);
+  input.first_seed = arguments.first_seed.value_or(input.first_seed);
   if (!arguments.budgets.empty()) input.budgets = separated(arguments.budgets);
   if (!arguments.workers.empty()) input.workers.clear();
   for (const std::string& text : separated(arguments.workers)) input.workers.push_back(parse_workers(text));
@@ -162,6 +164,9 @@ Command compare_command() {
         arguments.words("--from", parsed->from, kFromTableHelp);
         arguments.option("--from-budget", parsed->from_budget, kFromBudgetHelp);
         arguments.option("-s,--seeds", parsed->seeds, "Number of seeds: runs of each policy on each table; default 10");
+        arguments.option("--first-seed",
+                         parsed->first_seed,
+                         "The first of them; default 0. What was chosen on some seeds is judged on others");
         arguments.words("-b,--budgets", parsed->budgets, "Budgets, separated by commas; default 5full,20full");
         arguments.words(
             "-w,--workers", parsed->workers, "Numbers of simulated workers, separated by commas; default 1");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "bapi/base/error.h"
@@ -64,6 +65,12 @@ std::vector<std::string> Comparison::free_tables() const {
   return names;
 }
 
+std::vector<std::uint64_t> Comparison::seed_numbers() const {
+  std::vector<std::uint64_t> numbers(static_cast<std::size_t>(seeds));
+  std::iota(numbers.begin(), numbers.end(), first_seed);
+  return numbers;
+}
+
 std::string to_text(const RunKey& key) {
   return fmt::format("{}, {}, budget {}, {} worker{}, seed {}",
                      key.table,
@@ -79,7 +86,7 @@ std::vector<RunKey> keys_of(const Comparison& comparison) {
   std::stable_sort(
       budgets.begin(), budgets.end(), [](const TableBudget& a, const TableBudget& b) { return a.amount > b.amount; });
   std::vector<RunKey> keys;
-  for (int seed = 0; seed < comparison.seeds; ++seed) {
+  for (const std::uint64_t seed : comparison.seed_numbers()) {
     for (const TableBudget& budget : budgets) {
       for (const int workers : comparison.workers) {
         for (const ComparedPolicy& policy : comparison.policies) {
@@ -88,7 +95,7 @@ std::vector<RunKey> keys_of(const Comparison& comparison) {
                             .policy = policy.label,
                             .budget = budget.text(),
                             .workers = workers,
-                            .seed = static_cast<std::uint64_t>(seed)});
+                            .seed = seed});
           }
         }
       }

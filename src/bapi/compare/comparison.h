@@ -43,7 +43,8 @@ struct Comparison {
   std::vector<CurveTable> tables = {};
   std::vector<ComparedPolicy> policies = {};
   std::vector<EarlierTable> from = {};  // earlier studies, made with the seed of each run
-  int seeds = 10;                       // 0 .. seeds - 1
+  int seeds = 10;                       // how many, one after the other
+  std::uint64_t first_seed = 0;
   std::vector<TableBudget> budgets = {};
   std::vector<int> workers = {1};
   Checkpoint checkpoint = Checkpoint::kept;  // none: a run that goes on is trained, and paid, from the start again
@@ -53,6 +54,8 @@ struct Comparison {
   // Throws InvalidInput: something is empty or stands twice, a policy does not exist or has no such option, a table has
   // no finite value or runs that cost nothing.
   void validate() const;
+
+  std::vector<std::uint64_t> seed_numbers() const;
 
   bool charges_decisions_on(const CurveTable& table) const;
 

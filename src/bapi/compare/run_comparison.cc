@@ -232,12 +232,12 @@ std::vector<RunRecord> records_of(const Comparison& comparison, const RunLog& lo
     for (const ComparedPolicy& policy : comparison.policies) {
       for (const TableBudget& budget : comparison.budgets) {
         for (const int workers : comparison.workers) {
-          for (int seed = 0; seed < comparison.seeds; ++seed) {
+          for (const std::uint64_t seed : comparison.seed_numbers()) {
             const auto found = log.finished().find({.table = table.name,
                                                     .policy = policy.label,
                                                     .budget = budget.text(),
                                                     .workers = workers,
-                                                    .seed = static_cast<std::uint64_t>(seed)});
+                                                    .seed = seed});
             check(found != log.finished().end(), "compare: a run has not been finished");
             records.push_back(found->second);
           }

@@ -25,12 +25,12 @@ Cube cube_of(const Comparison& comparison,
     auto& tables = cube.emplace_back();
     for (const CurveTable& table : comparison.tables) {
       auto& seeds = tables.emplace_back();
-      for (int seed = 0; seed < comparison.seeds; ++seed) {
+      for (const std::uint64_t seed : comparison.seed_numbers()) {
         const auto found = records.find({.table = table.name,
                                          .policy = policy.label,
                                          .budget = budget,
                                          .workers = workers,
-                                         .seed = static_cast<std::uint64_t>(seed)});
+                                         .seed = seed});
         check(found != records.end(), "rankings_of: a run is missing");
         seeds.push_back(found->second);
       }

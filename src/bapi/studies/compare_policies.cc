@@ -64,6 +64,7 @@ Comparison comparison_of(const ComparisonInput& input) {
   }
   comparison.from = earlier_tables(input.from, input.from_budget, {.draw = input.draw});
   comparison.seeds = input.seeds;
+  comparison.first_seed = input.first_seed;
   for (const std::string& text : input.budgets) comparison.budgets.push_back(parse_table_budget(text));
   comparison.workers = input.workers;
   const bool measured = input.charge == ComparisonInput::Charge::measured;

@@ -17,6 +17,7 @@ struct ComparisonInput {
   std::vector<std::string> from = {};      // compares every policy with and without a warm start from these
   std::string from_budget = "20full";      // of the earlier studies on those that are no studies
   int seeds = 10;
+  std::uint64_t first_seed = 0;
   std::vector<std::string> budgets = {"5full", "20full"};  // as parse_table_budget takes them
   std::vector<int> workers = {1};
   int draw = 1500;  // configurations of a surrogate network
