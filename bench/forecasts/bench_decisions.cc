@@ -109,12 +109,13 @@ void tell(const CurveTable& table, const PolicySpec& spec, const TableBudget& bu
     const double value = outcomes[i].value ? said.scale.apply(oriented(*outcomes[i].value, table.metric.goal)) : kNone;
     const double log_sd = why.price ? why.price->log_sd.value_or(0.0) : 0.0;
     const bool paid = outcomes[i].cost && *outcomes[i].cost > 0.0 && decision.expected_cost > 0.0;
-    fmt::print("{},{},{},{},{},{},{},{},{},{:.7g},{:.7g},{:.7g},{:.7g},{:.7g},{:.7g}\n",
+    fmt::print("{},{},{},{},{},{},{},{},{},{},{:.7g},{:.7g},{:.7g},{:.7g},{:.7g},{:.7g}\n",
                table.name,
                spec.name,
                budget.text(),
                seed,
                i,
+               index(decision.trial),
                decision.from,
                decision.until,
                why.forecast->epoch,
@@ -137,7 +138,7 @@ int main(int argc, char** argv) {
     bapi::require(argc > 4, "usage: bench_decisions POLICY BUDGET SEEDS TABLE...");
     const bapi::PolicySpec policy{.name = argv[1]};
     const bapi::TableBudget budget = bapi::parse_table_budget(argv[2]);
-    fmt::print("table,policy,budget,seed,number,now,until,then,last,mean,sd,reached,value,log_cost,log_cost_sd\n");
+    fmt::print("table,policy,budget,seed,number,trial,now,until,then,last,mean,sd,reached,value,log_cost,log_cost_sd\n");
     for (int i = 4; i < argc; ++i) {
       for (const std::string& name : bapi::table_names(argv[i])) {
         bapi::CurveTable table = bapi::load_table(name);
