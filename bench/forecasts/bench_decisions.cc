@@ -138,7 +138,8 @@ int main(int argc, char** argv) {
     bapi::require(argc > 4, "usage: bench_decisions POLICY BUDGET SEEDS TABLE...");
     const bapi::PolicySpec policy{.name = argv[1]};
     const bapi::TableBudget budget = bapi::parse_table_budget(argv[2]);
-    fmt::print("table,policy,budget,seed,number,trial,now,until,then,last,mean,sd,reached,value,log_cost,log_cost_sd\n");
+    fmt::print(
+        "table,policy,budget,seed,number,trial,now,until,then,last,mean,sd,reached,value,log_cost,log_cost_sd\n");
     for (int i = 4; i < argc; ++i) {
       for (const std::string& name : bapi::table_names(argv[i])) {
         bapi::CurveTable table = bapi::load_table(name);

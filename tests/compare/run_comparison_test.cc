@@ -62,7 +62,8 @@ TEST(RunComparison, SeedsCountFromTheFirstOne) {
   comparison.seeds = 2;
   comparison.first_seed = 1;
   std::vector<RunRecord> later;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(later), [](const RunRecord& run) { return run.key.seed > 0; });
+  std::copy_if(
+      all.begin(), all.end(), std::back_inserter(later), [](const RunRecord& run) { return run.key.seed > 0; });
   EXPECT_EQ(run_with(comparison, {}), later);
 }
 

@@ -26,11 +26,8 @@ Cube cube_of(const Comparison& comparison,
     for (const CurveTable& table : comparison.tables) {
       auto& seeds = tables.emplace_back();
       for (const std::uint64_t seed : comparison.seed_numbers()) {
-        const auto found = records.find({.table = table.name,
-                                         .policy = policy.label,
-                                         .budget = budget,
-                                         .workers = workers,
-                                         .seed = seed});
+        const auto found = records.find(
+            {.table = table.name, .policy = policy.label, .budget = budget, .workers = workers, .seed = seed});
         check(found != records.end(), "rankings_of: a run is missing");
         seeds.push_back(found->second);
       }
