@@ -197,6 +197,34 @@ class BestModel(EndToEnd):
         self.assertEqual(len(files["best"]), 2)
         self.assertIn(best["trial"], files["best"])
 
+    def test_files_are_not_cleaned_while_the_best_model_is_copied(self):
+        """The best epoch is the last one, and its checkpoint takes a while to copy."""
+        self.write("large.py", """
+import json, os, pathlib
+model = pathlib.Path(os.environ["BAPI_CHECKPOINT_DIR"]) / "model"
+weights = bytes(64 << 20)
+done = int(os.environ["BAPI_FROM_EPOCH"])
+for epoch in range(done + 1, int(os.environ["BAPI_MAX_EPOCH"]) + 1):
+    model.with_suffix(".new").write_bytes(weights)
+    model.with_suffix(".new").rename(model)
+    print("bapi:", json.dumps({"epoch": epoch, "loss": 1 / epoch}), flush=True)
+""")
+        self.write("s.yaml", f"""
+name: s
+command: ["{sys.executable}", large.py]
+metric: {{name: loss, goal: minimize}}
+budget: "6 epochs"
+epochs: 3
+policy: random
+checkpoints: {{keep: best 1, final: no}}
+parameters:
+  x: {{min: 0.0, max: 1.0}}
+""")
+        self.bapi("run", "s.yaml")
+        best = self.json("best", "s")
+        self.assertEqual((best["epoch"], best["checkpoint_epoch"]), (3, 3), best)
+        self.assertEqual(self.files_of_trials(), {"checkpoint": [], "best": [best["trial"]]})
+
     def test_a_cleaned_trial_that_is_continued_is_trained_again(self):
         self.turning_study(policy="hyperband", budget='"30 epochs"', epochs=9,
                            more="checkpoints: {keep: best 1, final: no}")  # fmt: skip

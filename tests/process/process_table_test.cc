@@ -1,6 +1,10 @@
 #include "bapi/process/process_table.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -83,6 +87,50 @@ TEST_F(Family, HasNoDeadMembersButTheirRelatives) {
   table_.back().state = 'Z';
   table_.push_back(process(22, 1, 21, 21));
   EXPECT_EQ(members(), (std::vector<int>{20, 22}));
+}
+
+TEST(Group, StandsWhenAllItsLivingProcessesAreStopped) {
+  std::vector<ProcessEntry> table = {process(20, 10, 20, 20), process(21, 20, 20, 20), process(30, 10, 30, 30)};
+  table[0].state = 'T';
+  EXPECT_FALSE(group_stands(table, 20));
+  table[1].state = 'Z';
+  EXPECT_TRUE(group_stands(table, 20));
+}
+
+TEST(Group, StandsWhileItsLeaderWaitsForAStoppedChildToBeginItsProgram) {
+  std::vector<ProcessEntry> table = {process(20, 10, 20, 20), process(21, 20, 20, 20)};
+  table[0].state = 'D';
+  EXPECT_FALSE(group_stands(table, 20));
+  table[1].state = 'T';
+  EXPECT_TRUE(group_stands(table, 20));
+  table[0].state = 'R';
+  EXPECT_FALSE(group_stands(table, 20)) << "it may run on";
+}
+
+// What glibc's system() and posix_spawn do, and with them most programs that start others.
+TEST(Group, StandsWhenItIsStoppedWhileAChildIsAboutToBeginItsProgram) {
+  const pid_t leader = ::fork();
+  if (leader == 0) {
+    ::setpgid(0, 0);
+    ::syscall(SYS_clone, CLONE_VFORK | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
+    while (true) ::pause();  // the child; its parent waits for it
+  }
+  ASSERT_GT(leader, 0);
+  const auto members = [&](char state) {
+    const std::vector<ProcessEntry> table = process_table();
+    return std::ranges::count_if(
+        table, [&](const ProcessEntry& entry) { return entry.group == leader && entry.state == state; });
+  };
+  const auto wait_for = [](const auto& condition) {
+    for (int attempt = 0; attempt < 10'000 && !condition(); ++attempt) ::usleep(1000);
+    return condition();
+  };
+  EXPECT_TRUE(wait_for([&] { return members('D') == 1 && members('S') == 1; }));
+  ::kill(-leader, SIGSTOP);
+  EXPECT_TRUE(wait_for([&] { return group_stands(process_table(), leader); }));
+  EXPECT_EQ(members('D'), 1) << "or the test does not show what it should";
+  ::kill(-leader, SIGKILL);
+  ::waitpid(leader, nullptr, 0);
 }
 
 TEST(ProcessTable, HasThisProcess) {

@@ -38,6 +38,9 @@ class Evaluator {
   // Trials that have a process (also one that is being ended) or wait for a slot, in no particular order.
   virtual std::vector<TrialId> live() const = 0;
 
+  // Trials whose files are not to be touched: live ones, and those of which the model is still being copied.
+  virtual std::vector<TrialId> in_use() const { return live(); }
+
   // Facts in the order they happened; empty on timeout. A Measured that reaches `until` is followed by SegmentDone.
   virtual std::vector<Event> wait(double seconds) = 0;
 

@@ -135,6 +135,14 @@ std::vector<TrialId> ProcessEvaluator::live() const {
   return trials;
 }
 
+std::vector<TrialId> ProcessEvaluator::in_use() const {
+  std::vector<TrialId> trials = live();
+  for (const auto& [trial, keeper] : keepers_) {
+    if (!process_of(trial)) trials.push_back(trial);
+  }
+  return trials;
+}
+
 void ProcessEvaluator::start(const Segment& segment) {
   check(segment.until <= segment.max_epoch, "ProcessEvaluator: a segment ends after the last epoch that is paid for");
   forget_recorded();

@@ -72,6 +72,7 @@ class ProcessEvaluator : public Evaluator {
   void start(const Segment& segment) override;
   void release(TrialId trial) override;
   std::vector<TrialId> live() const override;
+  std::vector<TrialId> in_use() const override;
   std::vector<Event> wait(double seconds) override;  // throws StoreError if the trial's files cannot be written
   void recorded() override { forget_recorded(); }
   bool serve() override;

@@ -165,6 +165,17 @@ std::vector<ProcessEntry> process_table() {
   return table;
 }
 
+bool group_stands(const std::vector<ProcessEntry>& table, int group) {
+  const auto has_stopped_child = [&](const ProcessEntry& parent) {
+    return std::ranges::any_of(
+        table, [&](const ProcessEntry& entry) { return entry.parent == parent.pid && entry.stopped(); });
+  };
+  return std::ranges::none_of(table, [&](const ProcessEntry& entry) {
+    if (entry.group != group || !entry.alive() || entry.stopped()) return false;
+    return !entry.sleeps_in_kernel() || !has_stopped_child(entry);
+  });
+}
+
 std::optional<std::vector<int>> children_of(int pid) {
   const std::vector<int> threads = numbered_folders(fmt::format("/proc/{}/task", pid));
   if (threads.empty()) return std::nullopt;

@@ -21,10 +21,15 @@ struct ProcessEntry {
 
   bool alive() const { return state != 'Z' && state != 'X'; }
   bool stopped() const { return state == 'T' || state == 't'; }
+  bool sleeps_in_kernel() const { return state == 'D'; }
 };
 
 std::optional<ProcessEntry> process_entry(int pid);
 std::vector<ProcessEntry> process_table();
+
+// Whether every living process of a group that got SIGSTOP stands still. One that waits in the kernel for a child to
+// begin a program (vfork) cannot be seen to be stopped while the child is: it stands as well.
+bool group_stands(const std::vector<ProcessEntry>& table, int group);
 
 // The direct children of a process, dead ones included; nullopt where the kernel does not list them.
 std::optional<std::vector<int>> children_of(int pid);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <limits>
 
 #include "bapi/base/error.h"
@@ -253,13 +254,10 @@ void TrainingProcess::hold(Hold why, double now) {
 }
 
 void TrainingProcess::wait_until_stopped() const {
-  constexpr int kAttempts = 200;
+  constexpr std::chrono::milliseconds kPatience{200};
   constexpr timespec kBetweenLooks = {.tv_sec = 0, .tv_nsec = 1'000'000};
-  const auto runs = [&](const ProcessEntry& entry) {
-    return entry.group == file_.identity.pid && entry.alive() && !entry.stopped();
-  };
-  for (int attempt = 0; attempt < kAttempts && !exit_; ++attempt) {
-    if (std::ranges::none_of(process_table(), runs)) return;
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (!exit_ && !group_stands(process_table(), file_.identity.pid) && std::chrono::steady_clock::now() < until) {
     ::nanosleep(&kBetweenLooks, nullptr);
   }
 }

@@ -110,11 +110,11 @@ void Cleaner::saw(const Event& event) {
          std::holds_alternative<StudyFinished>(event);
 }
 
-void Cleaner::clean(const History& history, const std::vector<TrialId>& live) {
+void Cleaner::clean(const History& history, const std::vector<TrialId>& in_use) {
   if (!due_ || keep_.best == 0) return;
   if (removing_.valid() && removing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-  due_ = !live.empty();  // what is being ended becomes rubbish a little later
-  std::vector<Rubbish> rubbish = rubbish_of(dir_, history, keep_, {live.begin(), live.end()});
+  due_ = !in_use.empty();  // what is being ended becomes rubbish a little later
+  std::vector<Rubbish> rubbish = rubbish_of(dir_, history, keep_, {in_use.begin(), in_use.end()});
   if (rubbish.empty()) return;
   removing_ =
       std::async(std::launch::async, [dir = dir_, rubbish = std::move(rubbish)] { remove_rubbish(dir, rubbish); });

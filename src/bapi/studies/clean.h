@@ -61,7 +61,7 @@ class Cleaner {
   Cleaner(StudyDir dir, const KeptCheckpoints& keep) : dir_(std::move(dir)), keep_(keep) {}
 
   void saw(const Event& event);
-  void clean(const History& history, const std::vector<TrialId>& live);
+  void clean(const History& history, const std::vector<TrialId>& in_use);
   void clean_up(const History& history);  // returns when it is done; nothing runs any more
 
  private:

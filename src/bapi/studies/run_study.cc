@@ -83,7 +83,7 @@ class Followers {
   }
 
   void look() {
-    cleaner_.clean(session_.history(), evaluator_.live());
+    cleaner_.clean(session_.history(), evaluator_.in_use());
     hooks_.look();
     show(nullptr);
   }
