@@ -2,13 +2,14 @@
 
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
 import sys
 import time
 
-from harness import HERE, PATIENCE, EndToEnd, main
+from harness import BAPI, HERE, PATIENCE, EndToEnd, main
 
 
 class Running(EndToEnd):
@@ -156,11 +157,11 @@ parameters: {x: {values: [1, 2, 3, 4, 5]}}
         self.bapi("run", self.study(), "--quiet")
         self.bapi("run", "study.yaml", "--quiet", "--workers", "2", "--budget", "50 epochs")
         for arguments, what in [
-            (["--seed", "8"], "seed: 8 here, 7 in the study"),
-            (["--policy", "random"], "policy: random here, hyperband in the study"),
-            (["--metric", "loss"], "metric.name: loss here, accuracy in the study"),
-            (["--epochs", "27"], "epochs.max: 27 here, 9 in the study"),
-            (["--budget", "1h"], "budget: s here, epochs in the study"),
+            (["--seed", "8"], "seed: here 8; in the study 7"),
+            (["--policy", "random"], "policy: here random; in the study hyperband"),
+            (["--metric", "loss"], "metric.name: here loss; in the study accuracy"),
+            (["--epochs", "27"], "epochs.max: here 27; in the study 9"),
+            (["--budget", "1h"], "budget: here in s; in the study in epochs"),
         ]:
             result = self.bapi("run", "study.yaml", *arguments, code=2)
             self.assertIn(what, result.stderr)
@@ -196,6 +197,34 @@ parameters: {x: {values: [1, 2, 3, 4, 5]}}
         process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 130)
         self.check_books()
+
+    def test_sigterm_at_the_start_is_as_good_as_ctrl_c(self):
+        """Before anything has begun: a study file that takes a while to read."""
+        text = pathlib.Path(self.path(self.study())).read_text()
+        self.write("study.yaml", f"x-long: [{'1, ' * 1_000_000}1]\n{text}")
+        process = self.start("run", "study.yaml")
+
+        def catches_sigterm():
+            status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+            caught = re.search(r"^SigCgt:\s*(\w+)$", status, re.MULTILINE)
+            return int(caught.group(1), 16) >> (signal.SIGTERM - 1) & 1
+
+        self.wait_for(catches_sigterm, "the program to catch SIGTERM")
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 130)
+        self.assertFalse(os.path.exists(self.path("mlp.bapi")))
+
+    def test_nohup_outlives_the_terminal(self):
+        self.study(budget='"20 epochs"', delay=0.05)
+        process = subprocess.Popen(["nohup", os.path.abspath(BAPI), "run", "study.yaml", "-q"], cwd=self.dir,
+                                   env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   start_new_session=True)  # fmt: skip
+        self.started.append(process)
+        self.wait_for_reports(2)
+        os.killpg(process.pid, signal.SIGHUP)
+        self.assertEqual(process.wait(timeout=PATIENCE), 0)
+        self.assertEqual(self.check_books()["state"], "finished")
 
     def test_kill_9_loses_nothing(self):
         self.study(budget='"60 epochs"', delay=0.03, workers=2)

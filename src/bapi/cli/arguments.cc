@@ -13,6 +13,7 @@
 #include "bapi/base/nearest.h"
 #include "bapi/base/number.h"
 #include "bapi/base/split.h"
+#include "bapi/cli/interrupt.h"
 #include "bapi/cli/terminal.h"
 #include "bapi/report/text.h"
 
@@ -229,6 +230,10 @@ int dispatch(const std::vector<Command>& commands, const std::vector<std::string
     before.push_back("--help");
   }
   refuse_unknown_command(before, names_of(commands));
+  const auto named = [&](const Command& command) { return !before.empty() && command.name == before.front(); };
+  if (std::ranges::any_of(commands, [&](const Command& command) { return command.interruptible && named(command); })) {
+    end_when_interrupted();
+  }
 
   CLI::App app(kAbout, "bapi");
   app.formatter(std::make_shared<HelpFormatter>());

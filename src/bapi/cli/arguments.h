@@ -44,6 +44,8 @@ struct Command {
   std::string name;
   std::string summary;   // one line for the list of commands
   std::string examples;  // shown after the options
+  // Whether an interrupt is no failure: from its first moment on, it ends with the exit code for that.
+  bool interruptible = false;
   // Declares the arguments and returns what is to be done once they are parsed; that returns the exit code.
   std::function<std::function<int()>(Arguments&)> declare;
 };

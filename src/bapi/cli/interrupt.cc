@@ -41,12 +41,21 @@ extern "C" void on_signal(int signal) {
   }
 }
 
+extern "C" void on_early_signal(int) { _exit(kInterrupted); }
+
+bool is_ignored(int signal) {
+  struct sigaction now {};
+  return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 void install(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
   action.sa_flags = 0;  // waiting calls are to return
-  for (const int signal : kSignals) sigaction(signal, &action, nullptr);
+  for (const int signal : kSignals) {
+    if (signal != SIGHUP || !is_ignored(SIGHUP)) sigaction(signal, &action, nullptr);
+  }
 }
 
 }  // namespace
@@ -57,6 +66,8 @@ InterruptFlag::InterruptFlag() {
 }
 
 InterruptFlag::~InterruptFlag() { install(SIG_DFL); }
+
+void end_when_interrupted() { install(on_early_signal); }
 
 const std::atomic<bool>* InterruptFlag::flag() const { return &interrupted; }
 

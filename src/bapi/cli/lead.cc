@@ -39,6 +39,7 @@ Command lead_command() {
               "Leads a study as it is, and trains nothing. Seldom needed: bapi run leads, and a worker runs this\n"
               "command by itself when the study has no leader.\n"
               "Exit codes: as bapi run, and 3 if another process leads the study.",
+          .interruptible = true,
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<LeadArguments>();
             arguments.positional("STUDY", parsed->study, kDatabaseStudyHelp);

@@ -44,6 +44,7 @@ Command resume_command() {
               "  bapi resume postgresql://ann@db/tuning#mlp --workers 0    trains nothing here\n\n"
               "The program runs in the directory that the study remembers (cwd), wherever you call it from.\n"
               "Exit codes: as bapi run.",
+          .interruptible = true,
           .declare = [](Arguments& arguments) -> std::function<int()> {
             const auto parsed = std::make_shared<ResumeArguments>();
             arguments.optional_positional("STUDY", parsed->study, kStudyHelp);

@@ -63,6 +63,7 @@ Command run_command() {
           "Ctrl-C pauses the running trials at their checkpoints; a second Ctrl-C kills them at once.\n"
           "Exit codes: 0 the study has ended, 1 the program cannot be run, failed before any trial reported, or too\n"
           "many trials failed (fix it and run again), 130 interrupted.",
+      .interruptible = true,
       .declare = [](Arguments& arguments) -> std::function<int()> {
         const auto parsed = std::make_shared<RunArguments>();
         parsed->input.declare(arguments);
