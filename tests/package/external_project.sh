@@ -39,7 +39,7 @@ sed -i 's/goal: maximize/goal: minimize/' "$scratch/shell.yaml"
 if output=$(run_study_file 2>&1); then exit 1; fi
 echo "$output"
 grep -q 'was created with different settings' <<< "$output"
-grep -q 'metric.goal: minimize here, maximize in the study' <<< "$output"
+grep -q 'metric.goal: here minimize; in the study maximize' <<< "$output"
 sed -i 's/goal: minimize/goal: maximize/' "$scratch/shell.yaml"
 output=$(run_study_file)
 echo "$output"

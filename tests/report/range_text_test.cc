@@ -33,7 +33,9 @@ TEST(RangeText, NamesWhatLiesAtAnEnd) {
   EXPECT_TRUE(at_the_ends(space(), config(1e-2, 4, 64)).empty());
   const std::vector<std::string> found = at_the_ends(space(), config(0.95, 1, 128));
   ASSERT_EQ(found.size(), 3U);
-  EXPECT_EQ(found[0], "lr lies at the upper end of its range (1e-05 to 1, log scale): better values may lie beyond it");
+  EXPECT_EQ(found[0],
+            "lr lies close to the upper end of its range (1e-05 to 1, log scale): better values may lie beyond it");
+  EXPECT_TRUE(at_the_ends(space(), config(1e-5, 4, 64)).at(0).starts_with("lr lies at the lower end"));
   EXPECT_TRUE(found[1].starts_with("depth lies at the lower end")) << found[1];
   EXPECT_TRUE(found[2].starts_with("batch lies at the upper end")) << found[2];
 }

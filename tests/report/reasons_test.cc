@@ -36,7 +36,14 @@ TEST(Reasons, ALineNamesTheRuleAndTheForecast) {
 TEST(Reasons, ALineHasNoParenthesesWithinParentheses) {
   Reason why = forecast_reason();
   why.forecast->quantiles = {0.90, 0.91, 0.92, 0.931, 0.94, 0.95, 0.96};
-  EXPECT_EQ(in_brief(why), "highest expected improvement per cost: 0.931 (80 %: 0.91 to 0.95) expected at epoch 27");
+  EXPECT_EQ(in_brief(why), "highest expected improvement per cost, 0.931 (80 %: 0.91 to 0.95) expected at epoch 27");
+}
+
+TEST(Reasons, AMeanThatExtremeValuesPullOutOfTheBandGivesWayToTheMedian) {
+  Reason why = forecast_reason();
+  why.forecast->mean = 14.72;
+  why.forecast->quantiles = {0.4, 0.48, 0.55, 0.7, 0.9, 1.26, 40.0};
+  EXPECT_EQ(in_brief(why), "highest expected improvement per cost, 0.7 (80 %: 0.48 to 1.26) expected at epoch 27");
 }
 
 TEST(Reasons, AnImprovementThatIsNoneIsNotCompared) {

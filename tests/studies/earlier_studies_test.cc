@@ -139,7 +139,7 @@ TEST_F(EarlierStudies, OthersAreFrozenOnceAnEpochWasReportedAndAMovedOneIsTheSam
   run_study(from_old(), dir("new"));
   StudySpec without = linear_study("new");
   EXPECT_THROW(run_study(without, dir("new")), InvalidInput);
-  EXPECT_EQ(compare(from_old(), without).frozen, std::vector<std::string>{"from: none here, [old.bapi] in the study"});
+  EXPECT_EQ(compare(from_old(), without).frozen, std::vector<std::string>{"from: here none; in the study [old.bapi]"});
   StudySpec moved = from_old("elsewhere/old.bapi");
   moved.budget.limit = 21;
   EXPECT_EQ(run_study(moved, dir("new")).study.history.budget().spent(), 21.0);

@@ -23,15 +23,15 @@ TEST(SpecChange, NothingDiffersFromItself) {
 
 TEST(SpecChange, WhatIsTrainedAndHowItIsJudgedIsFrozen) {
   const std::vector<std::pair<std::function<void(StudySpec&)>, std::string>> edits = {
-      {[](StudySpec& s) { s.name = "other"; }, "name: other here, sample in the study"},
-      {[](StudySpec& s) { s.budget.unit = "epochs"; }, "budget: epochs here, s in the study"},
-      {[](StudySpec& s) { s.epochs.max = 10; }, "epochs.max: 10 here, 9 in the study"},
-      {[](StudySpec& s) { s.seed = 1; }, "seed: 1 here, 0 in the study"},
+      {[](StudySpec& s) { s.name = "other"; }, "name: here other; in the study sample"},
+      {[](StudySpec& s) { s.budget.unit = "epochs"; }, "budget: here in epochs; in the study in s"},
+      {[](StudySpec& s) { s.epochs.max = 10; }, "epochs.max: here 10; in the study 9"},
+      {[](StudySpec& s) { s.seed = 1; }, "seed: here 1; in the study 0"},
       {[](StudySpec& s) { s.policy.options["horizon"] = std::int64_t{8}; },
-       "policy: bapi horizon=8 here, bapi in the study"},
+       "policy: here bapi horizon=8; in the study bapi"},
       {[](StudySpec& s) { s.space = Space({s.space.params()[0]}); },
-       "parameters.units: none here, 16 to 256, whole numbers in the study"},
-      {[](StudySpec& s) { s.pool = {sample_config(0.1, 32)}; }, "pool: 1 configurations here, 0 others in the study"}};
+       "parameters.units: here none; in the study 16 to 256, whole numbers"},
+      {[](StudySpec& s) { s.pool = {sample_config(0.1, 32)}; }, "pool: here 1 configurations; in the study 0 others"}};
   for (const auto& [edit, message] : edits) {
     const SpecChange change = after(edit);
     EXPECT_EQ(change.frozen, std::vector<std::string>{message});
@@ -46,9 +46,9 @@ TEST(SpecChange, WhatReportsMeanIsCorrectableUntilThereIsOne) {
   });
   EXPECT_TRUE(change.frozen.empty());
   EXPECT_EQ(change.correctable,
-            (std::vector<std::string>{"metric.name: loss here, accuracy in the study",
-                                      "metric.goal: minimize here, maximize in the study",
-                                      "checkpoint: none here, kept in the study"}));
+            (std::vector<std::string>{"metric.name: here loss; in the study accuracy",
+                                      "metric.goal: here minimize; in the study maximize",
+                                      "checkpoint: here none; in the study kept"}));
   EXPECT_EQ(change.settings.front(), (SettingChange{.field = "metric.name", .before = "accuracy", .after = "loss"}));
 }
 
@@ -56,7 +56,7 @@ TEST(SpecChange, BoundsOfTheMetricMayChange) {
   const SpecChange change = after([](StudySpec& s) { s.metric.bounds = MetricBounds{.low = 0.0}; });
   EXPECT_TRUE(change.frozen.empty());
   EXPECT_TRUE(change.correctable.empty());
-  EXPECT_EQ(change.free, std::vector<std::string>{"metric.bounds: [0, null] here, none in the study"});
+  EXPECT_EQ(change.free, std::vector<std::string>{"metric.bounds: here [0, null]; in the study none"});
 }
 
 TEST(SpecChange, ParametersAreComparedOneByOne) {
@@ -66,8 +66,8 @@ TEST(SpecChange, ParametersAreComparedOneByOne) {
                      {.name = "depth", .domain = IntRange{.low = 1, .high = 4}}});
   });
   EXPECT_EQ(change.frozen,
-            (std::vector<std::string>{"parameters.lr: 1e-05 to 1, log scale here, 0.0001 to 1, log scale in the study",
-                                      "parameters.depth: 1 to 4, whole numbers here, none in the study"}));
+            (std::vector<std::string>{"parameters.lr: here 1e-05 to 1, log scale; in the study 0.0001 to 1, log scale",
+                                      "parameters.depth: here 1 to 4, whole numbers; in the study none"}));
 }
 
 TEST(SpecChange, HowItIsRunIsFree) {
@@ -86,16 +86,16 @@ TEST(SpecChange, HowItIsRunIsFree) {
   });
   EXPECT_TRUE(change.frozen.empty());
   EXPECT_EQ(change.free,
-            (std::vector<std::string>{"command: [\"train\", \"-v\"] here, [\"train\"] in the study",
-                                      "deadline: 60 s here, none in the study",
-                                      "workers: 4 here, 1 in the study",
-                                      "grace: 5 s here, 2 s in the study",
-                                      "report_timeout: 10 s here, 3600 s in the study",
-                                      "max_failures: 3 here, 10 in the study",
-                                      "env.OMP_NUM_THREADS: \"1\" here, none in the study",
-                                      "retries: 2 here, 1 in the study",
-                                      "cwd: /home/a here, none in the study",
-                                      "lockstep: false here, none in the study"}));
+            (std::vector<std::string>{"command: here [\"train\", \"-v\"]; in the study [\"train\"]",
+                                      "deadline: here 60 s; in the study none",
+                                      "workers: here 4; in the study 1",
+                                      "grace: here 5 s; in the study 2 s",
+                                      "report_timeout: here 10 s; in the study 3600 s",
+                                      "max_failures: here 3; in the study 10",
+                                      "env.OMP_NUM_THREADS: here \"1\"; in the study none",
+                                      "retries: here 2; in the study 1",
+                                      "cwd: here /home/a; in the study none",
+                                      "lockstep: here false; in the study none"}));
 }
 
 }  // namespace

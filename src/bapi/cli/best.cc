@@ -43,7 +43,9 @@ int show_best(const BestArguments& arguments) {
     return kDone;
   }
   if (format == Format::json) print("null\n");
-  note(fmt::format("no trial of {} has reported yet", study.spec().name));
+  note(fmt::format("no trial of {} has reported yet; bapi status {} shows how far the study is",
+                   study.spec().name,
+                   study.shown()));
   return kDone;
 }
 

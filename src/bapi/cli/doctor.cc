@@ -202,11 +202,10 @@ std::string timing_text(const StudySpec& spec, const Attempt& first, const Attem
   const double epoch = epoch_seconds(spec, first);
   const double again = std::max(0.0, second.seconds.front() - epoch);
   const double at_first = std::max(0.0, first.seconds.front() - epoch);
+  const std::string first_start =
+      at_first > again ? fmt::format(", at the first start {}", short_duration(at_first)) : "";
   return check_line("start-up",
-                    fmt::format("{}, at the first start {}; an epoch takes {}",
-                                short_duration(again),
-                                short_duration(at_first),
-                                short_duration(epoch)));
+                    fmt::format("{}{}; an epoch takes {}", short_duration(again), first_start, short_duration(epoch)));
 }
 
 std::string resuming(const StudySpec& spec, const Attempt& next, Epoch epoch) {

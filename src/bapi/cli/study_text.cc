@@ -24,7 +24,6 @@ namespace {
 std::string best_lines(const StudyView& study) {
   const std::optional<Best> found = best(study.history);
   if (!found) return labelled("best", "no report yet");
-  const Trial& trial = study.history.trial(found->trial);
   std::string out = labelled("best",
                              fmt::format("{} {}{} · trial {}, epoch {} of {}",
                                          study.spec().metric.name,
@@ -32,7 +31,7 @@ std::string best_lines(const StudyView& study) {
                                          found->trainings > 1 ? fmt::format(" ({} trainings)", found->trainings) : "",
                                          index(found->trial),
                                          found->epoch,
-                                         trial.curve.last_epoch()));
+                                         study.spec().epochs.max));
   out += labelled("", to_text(Cell(fields_of(found->config, study.spec().space))));
   if (found->trainings > 1) {
     out += labelled("",

@@ -19,12 +19,24 @@ std::string range_text(double low, double high, Scale scale) {
   return fmt::format("{} to {}{}", short_number(low), short_number(high), how);
 }
 
-enum class End { none, lower, upper };
+enum class End { none, lower, upper, near_lower, near_upper };
 
 End end_of(bool lower, bool upper) { return lower ? End::lower : upper ? End::upper : End::none; }
 
+End end_of(double unit) {
+  constexpr double kRounding = 1e-9;
+  if (const End end = end_of(unit <= kRounding, unit >= 1.0 - kRounding); end != End::none) return end;
+  return unit <= kAtEnd ? End::near_lower : unit >= 1.0 - kAtEnd ? End::near_upper : End::none;
+}
+
+std::string place_text(End end) {
+  return fmt::format("{} the {} end",
+                     end == End::lower || end == End::upper ? "at" : "close to",
+                     end == End::lower || end == End::near_lower ? "lower" : "upper");
+}
+
 End end_of(const Domain& domain, const Value& value, double unit) {
-  return std::visit(Match{[&](const RealRange&) { return end_of(unit <= kAtEnd, unit >= 1.0 - kAtEnd); },
+  return std::visit(Match{[&](const RealRange&) { return end_of(unit); },
                           [&](const IntRange& r) {
                             if (r.high - r.low + 1 < kFewValues) return End::none;
                             const auto* whole = std::get_if<std::int64_t>(&value);
@@ -77,9 +89,9 @@ std::vector<std::string> at_the_ends(const Space& space, const Config& config) {
     if (std::holds_alternative<std::monostate>(value)) continue;
     const End end = end_of(param.domain, value, coordinate);
     if (end == End::none) continue;
-    sentences.push_back(fmt::format("{} lies at the {} end of its range ({}): better values may lie beyond it",
+    sentences.push_back(fmt::format("{} lies {} of its range ({}): better values may lie beyond it",
                                     param.name,
-                                    end == End::lower ? "lower" : "upper",
+                                    place_text(end),
                                     domain_text(param.domain)));
   }
   return sentences;

@@ -32,11 +32,17 @@ std::string shorter_number(double value) {
   return std::abs(value) < 100.0 ? fmt::format("{:.2g}", value) : short_number(value);
 }
 
+// What to tell people to expect: the mean, or the median where a few extreme values pull the mean out of the band.
+double typical(const Forecast& forecast) {
+  const bool extreme = forecast.mean < forecast.low() || forecast.mean > forecast.high();
+  return extreme ? forecast.quantiles.at(kForecastShares.size() / 2) : forecast.mean;
+}
+
 // Logs of earlier versions have no quantiles.
 std::string expected_text(const Forecast& forecast) {
   if (!forecast.quantiles.empty()) {
     return fmt::format("{} (80 %: {} to {})",
-                       short_number(forecast.mean),
+                       short_number(typical(forecast)),
                        short_number(forecast.low()),
                        short_number(forecast.high()));
   }
@@ -473,7 +479,7 @@ std::string in_brief(const Reason& why) {
   const std::string rule = rule_text(why);
   if (parts.empty()) return rule;
   const std::string details = fmt::format("{}", fmt::join(parts, ", "));
-  if (!rule.empty() && details.find('(') != std::string::npos) return fmt::format("{}: {}", rule, details);
+  if (!rule.empty() && details.find('(') != std::string::npos) return fmt::format("{}, {}", rule, details);
   return fmt::format("{}{}({})", rule, rule.empty() ? "" : " ", details);
 }
 

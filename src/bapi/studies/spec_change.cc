@@ -21,7 +21,7 @@ struct Lines {
 
   void add(std::string_view line) { lines.emplace_back(line); }
   void add(std::string_view field, const std::string& wanted, const std::string& stored) {
-    lines.push_back(fmt::format("{}: {} here, {} in the study", field, wanted, stored));
+    lines.push_back(fmt::format("{}: here {}; in the study {}", field, wanted, stored));
     if (settings) settings->push_back({.field = std::string(field), .before = stored, .after = wanted});
   }
 };
@@ -34,9 +34,9 @@ std::string text_of(const PolicySpec& policy) {
 
 std::string text_of(const BudgetSpec& budget) {
   if (budget.meter == Meter::accrued && budget.per_hour != 3600.0) {
-    return fmt::format("{} at {} per hour", budget.unit, budget.per_hour);
+    return fmt::format("in {} at {} per hour", budget.unit, budget.per_hour);
   }
-  return budget.unit;
+  return "in " + budget.unit;
 }
 
 std::string text_of(const Gpus& gpus) {

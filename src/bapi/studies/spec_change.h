@@ -12,9 +12,9 @@ namespace bapi {
 // is judged stays the same; how the program is called, how much may be spent and by how many workers may change at any
 // time. Where nothing was reported there is nothing to compare.
 struct SpecChange {
-  std::vector<std::string> frozen;       // "epochs.max: 9 here, 27 in the study": needs a new log
-  std::vector<std::string> correctable;  // "metric: loss here, accuracy in the study": until something was reported
-  std::vector<std::string> free;         // "workers: 4 here, 2 in the study": at any time
+  std::vector<std::string> frozen;       // "epochs.max: here 9; in the study 27": needs a new log
+  std::vector<std::string> correctable;  // "metric: here loss; in the study accuracy": until something was reported
+  std::vector<std::string> free;         // "workers: here 4; in the study 2": at any time
   std::vector<SettingChange> settings;   // all of `correctable` and `free`, with the old and the new value
 };
 
