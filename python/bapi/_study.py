@@ -19,7 +19,7 @@ from . import _core
 from ._arguments import goal_of, number, whole_number
 from ._segment import Segment, SegmentFields, config_text
 from ._space import Space, space_parts
-from ._tables import Picture, Table, curve_svg, html_table
+from ._tables import Explanations, Picture, Table, curve_svg, html_table
 
 Path = Union[str, "os.PathLike[str]"]
 Budget = Union[str, int, float]
@@ -526,7 +526,7 @@ class Study:
         One row per decision: seq, at, trial, decision, rule, because (in words), reason and assignment (all numbers as
         stored in the log).
         """
-        return Table(self._core.explain(trial))
+        return Explanations(self._core.explain(trial))
 
     def plot(self, kind: str = "curves") -> Picture:
         """Draws a picture: "curves" of all trials, "incumbent" (best value over budget), "budget" (by trial), "slices"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import pathlib
+import textwrap
 from typing import Any, Dict, Iterable, List, Sequence, Union
 
 from ._segment import config_text
@@ -74,6 +75,27 @@ class Table(List[Dict[str, Any]]):
 
     def _repr_html_(self) -> str:
         return html_table(self)
+
+
+class Explanations(Table):
+    """Decisions with their reasons, which show themselves as paragraphs: a table would be too wide to read.
+
+    >>> Explanations([{"seq": 1, "decision": "start trial 0, train to epoch 1", "because": "Initial design.", "trial": 0}])
+    #1 start trial 0, train to epoch 1
+        Initial design.
+    """
+
+    def __repr__(self) -> str:
+        if not self:
+            return "no decisions"
+        return "\n".join(
+            f"#{row['seq']} {row['decision']}"
+            + "".join(f"\n    {line}" for line in textwrap.wrap(row["because"] or "", width=96))
+            for row in self
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table({name: row[name] for name in ("trial", "decision", "because")} for row in self)
 
 
 def _flattened(row: Dict[str, Any]) -> Dict[str, Any]:

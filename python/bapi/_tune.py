@@ -150,6 +150,8 @@ def tune(
         display.finish()
         if here and study._core.gave_up():
             raise TooManyFailures(study.reason)
+        if progress is not False:
+            _tell_failures(study)
     except KeyboardInterrupt:
         study._core.pause("interrupted")
         display.finish()
@@ -166,6 +168,17 @@ def _raise_failure(end: str, reason: str, error: Optional[BaseException]) -> Non
         raise error or TrainingFailed(reason)
     if end == "too many failures":
         raise TooManyFailures(reason)
+
+
+def _tell_failures(study: Study) -> None:
+    """They are recorded, not raised: a mistake that shows only in some trials would go unnoticed."""
+    trials = study.trials
+    failed = [trial for trial in trials if trial.failure]
+    if failed:
+        first = failed[0]
+        sys.stderr.write(
+            f"bapi: {len(failed)} of {len(trials)} trials failed; trial {first.number}: {first.failure.splitlines()[0]}\n"
+        )
 
 
 def _tune_there(
@@ -192,6 +205,8 @@ def _tune_there(
         end, reason, error = led.run(train, display, catch)
         _raise_failure(end, reason, error)
         display.finish()
+        if progress is not False:
+            _tell_failures(study)
         if end == "interrupted":
             sys.stderr.write(f"bapi: {study.name} is not led here any more, nothing is lost; the same call continues it\n")
     finally:

@@ -155,6 +155,36 @@ def test_xgboost(digits, tmp_path):
     assert not any(row["kind"] == "repeat" for row in study.ledger())
 
 
+def test_boosting_that_does_not_continue_is_refused(digits):
+    """It would give a new model the curve of the one that was saved."""
+    xgboost = pytest.importorskip("xgboost")
+    lightgbm = pytest.importorskip("lightgbm")
+    from bapi.integrations.lightgbm import bapi_callback
+    from bapi.integrations.xgboost import BapiCallback
+
+    x, x_test, y, y_test = digits
+
+    def train_xgboost(trial):
+        fixed = {"objective": "multi:softprob", "num_class": 10, "eval_metric": "merror", "nthread": 1}
+        data, valid = xgboost.DMatrix(x, y), xgboost.DMatrix(x_test, y_test)
+        callback = BapiCallback(trial, "valid", "merror", rounds=2)
+        xgboost.train({**fixed, **trial.config}, data, 18, evals=[(valid, "valid")], callbacks=[callback], verbose_eval=False)
+
+    def train_lightgbm(trial):
+        fixed = {"objective": "multiclass", "num_class": 10, "metric": "multi_error", "verbose": -1, "num_threads": 1}
+        data = lightgbm.Dataset(x, y)
+        valid = lightgbm.Dataset(x_test, y_test, reference=data)
+        callback = bapi_callback(trial, "valid", "multi_error", rounds=2)
+        options = {"valid_sets": [valid], "valid_names": ["valid"], "callbacks": [callback]}
+        lightgbm.train({**fixed, **trial.config}, data, 18, **options)
+
+    for train, parameter, hint in [(train_xgboost, "eta", "xgb_model"), (train_lightgbm, "learning_rate", "init_model")]:
+        study = bapi.tune(train, space={parameter: bapi.Float(0.02, 0.5)}, budget="60 epochs", max_epochs=9,
+                          policy="hyperband", goal="minimize")  # fmt: skip
+        failures = [trial.failure for trial in study.trials if trial.failure]
+        assert failures and all(f"pass {hint}=saved_model(trial)" in failure for failure in failures), failures
+
+
 def test_lightgbm(digits, tmp_path):
     lightgbm = pytest.importorskip("lightgbm")
     from bapi.integrations.lightgbm import bapi_callback, saved_model

@@ -72,6 +72,20 @@ def test_exceptions_fail_the_trial_and_the_study_goes_on():
     assert study.spent == 200
 
 
+def test_failures_are_told_at_the_end(capsys):
+    def train(trial):
+        for epoch in trial.epochs():
+            if trial.number == 1:
+                raise ValueError("bad luck\nand more")
+            trial.report(epoch, 0.5)
+
+    options = {"space": {"x": bapi.Float(0, 1)}, "budget": "9 epochs", "max_epochs": 3, "policy": "random"}
+    bapi.tune(train, **options)
+    assert "bapi: 1 of 4 trials failed; trial 1: ValueError: bad luck\n" in capsys.readouterr().err
+    bapi.tune(train, progress=False, **options)
+    assert capsys.readouterr().err == ""
+
+
 def test_too_many_failures_in_a_row_are_an_error():
     def fails(trial):
         raise RuntimeError("no such file")

@@ -12,7 +12,7 @@ from typing import Any, Callable, Optional
 import lightgbm
 
 from .._segment import Segment
-from ._reporting import monitored, save_whole
+from ._reporting import check_continues, monitored, save_whole
 
 _MODEL = "model.txt"
 
@@ -28,11 +28,14 @@ def bapi_callback(
 ) -> Callable[[Any], None]:
     """Saves the model, reports the metric of the named data, and ends the boosting when bapi says pause or stop.
 
-    `rounds` boosting rounds make one epoch. Training continues from the trial's last epoch.
+    `rounds` boosting rounds make one epoch. Pass `saved_model(trial)` as `init_model`: training continues from the trial's
+    last epoch.
     """
 
     def after_round(env: Any) -> None:
         done = env.iteration - env.begin_iteration + 1
+        if checkpoint and done == 1:
+            check_continues(trial, env.begin_iteration, rounds, "init_model=saved_model(trial)")
         if done % rounds != 0:
             return
         results = env.evaluation_result_list or []

@@ -12,7 +12,7 @@ from typing import Any, Dict, Optional
 import xgboost
 
 from .._segment import Segment
-from ._reporting import monitored, save_whole
+from ._reporting import check_continues, monitored, save_whole
 
 _MODEL = "model.ubj"
 
@@ -26,7 +26,8 @@ def saved_model(trial: Segment) -> Optional[str]:
 class BapiCallback(xgboost.callback.TrainingCallback):
     """Saves the model, reports the metric of the named data, and ends the boosting when bapi says pause or stop.
 
-    `rounds` boosting rounds make one epoch. Training continues from the trial's last epoch.
+    `rounds` boosting rounds make one epoch. Pass `saved_model(trial)` as `xgb_model`: training continues from the trial's
+    last epoch.
     """
 
     def __init__(self, trial: Segment, data: str, metric: str, *, rounds: int = 1, checkpoint: bool = True) -> None:
@@ -37,6 +38,12 @@ class BapiCallback(xgboost.callback.TrainingCallback):
         self._rounds = rounds
         self._checkpoint = checkpoint
         self._done = 0
+
+    def before_training(self, model: Any) -> Any:
+        """Called by XGBoost."""
+        if self._checkpoint:
+            check_continues(self._trial, model.num_boosted_rounds(), self._rounds, "xgb_model=saved_model(trial)")
+        return model
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Dict[str, Dict[str, Any]]) -> bool:
         """Called by XGBoost; True ends the boosting."""

@@ -43,9 +43,8 @@ int show_best(const BestArguments& arguments) {
     return kDone;
   }
   if (format == Format::json) print("null\n");
-  note(fmt::format("no trial of {} has reported yet; bapi status {} shows how far the study is",
-                   study.spec().name,
-                   study.shown()));
+  note(fmt::format(
+      "no trial of {} has reported yet; bapi status {} shows how far the study is", study.spec().name, study.shown()));
   return kDone;
 }
 
