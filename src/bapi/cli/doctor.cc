@@ -276,6 +276,21 @@ void warn_of_late_reports(const Patient& patient, const Attempt& first) {
                   short_duration(first.seconds.back())));
 }
 
+// Below this it does not matter to what a start is charged: in seconds, and in epochs.
+constexpr double kShortStart = 1.0;
+constexpr double kFewEpochs = 2.0;
+
+// Only a program that says when it is ready tells the start of its first process from the first epoch.
+void warn_of_a_long_start(const StudySpec& spec, const Attempt& first, const Attempt& second) {
+  if (spec.budget.meter != Meter::accrued || !shows_timing(first, second) || first.start_up > 0.0) return;
+  const double epoch = epoch_seconds(spec, first);
+  const double start = second.seconds.front() - epoch;
+  if (start < std::max(kShortStart, kFewEpochs * epoch)) return;
+  warn(
+      "the start takes longer than an epoch and is charged to the first epoch of every trial: report {\"ready\": true} "
+      "when training begins (in a shell: bapi report ready=true), and forecasts of costs tell them apart");
+}
+
 std::string bounds_text(const MetricBounds& bounds) {
   if (std::isinf(bounds.high)) return fmt::format("not below {}", short_number(bounds.low));
   if (std::isinf(bounds.low)) return fmt::format("not above {}", short_number(bounds.high));
@@ -368,7 +383,10 @@ int doctor(const DoctorArguments& arguments) {
   std::fflush(stdout);
   const std::optional<Attempt> second = second_start(spec, patient, config);
   const Prices prices = prices_of(spec, first, second ? &*second : nullptr);
-  if (second) print(timing_text(spec, first, *second));
+  if (second) {
+    print(timing_text(spec, first, *second));
+    warn_of_a_long_start(spec, first, *second);
+  }
   tell_bounds(spec, first);
   warn_of_late_reports(patient, first);
   warn_of_epoch_zero(spec, patient.reports());

@@ -39,7 +39,9 @@ std::string best_lines(const StudyView& study) {
                                 index(found->trial),
                                 short_number(found->trial_value)));
   }
-  for (const std::string& sentence : at_the_ends(study.spec().space, found->config)) out += labelled("", sentence);
+  for (const std::string& sentence : at_the_ends(study.spec().space, found->config)) {
+    for (const std::string& line : wrapped_words(sentence, kScreenColumns - kLabelWidth)) out += labelled("", line);
+  }
   return out;
 }
 
