@@ -110,6 +110,7 @@ DATA ?= data
 SMALL_STUDIES := $(wildcard experiments/studies/small/*.yaml)
 RECORDINGS := $(wildcard experiments/studies/record/*.yaml)
 PAPER_POLICIES := bapi-4,bapi-8,bapi-4-l,bapi-4-nm,bapi,hyperband,bohb,ei,ms-ei,binoculars,boil,bms-ei,glasses,random,asha,top-k,one-epoch
+AGENT_TABLES := $(wildcard experiments/tables/ddqn-*.csv experiments/tables/a2c-*.csv)
 REPLAY_SEEDS ?= 10
 REPLAY_BUDGETS ?= 5full,10full,20full
 
@@ -139,9 +140,16 @@ experiments-live: experiments ## train live with four policies on four experimen
 experiments-compare: deps ## compare all policies of the paper on the tables; results go into experiments/README.md
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target bapi
+	experiments/kept_runs.py restore $(EXPERIMENT_DIR)/compare
+	build/release/bapi compare --tables $(wildcard experiments/tables/cnn-svhn-*.csv) \
+	  --policies bapi-4-svhn=bapi-4:p=0.1:epsilon=0.005 \
+	  --seeds $(REPLAY_SEEDS) --budgets $(REPLAY_BUDGETS) --out $(EXPERIMENT_DIR)/compare
+	build/release/bapi compare --tables $(AGENT_TABLES) --policies bapi-4-agents=bapi-4:time_kernel=rbf:epsilon=auto \
+	  --seeds $(REPLAY_SEEDS) --budgets $(REPLAY_BUDGETS) --out $(EXPERIMENT_DIR)/compare
 	build/release/bapi compare --tables experiments/tables/INDEX.csv --policies $(PAPER_POLICIES) \
 	  --seeds $(REPLAY_SEEDS) --budgets $(REPLAY_BUDGETS) --out $(EXPERIMENT_DIR)/compare
 	python3 experiments/report $(EXPERIMENT_DIR)/compare
+	experiments/kept_runs.py keep $(EXPERIMENT_DIR)/compare
 
 # Where an epoch costs more the better its agent is, against the same tables with constant costs.
 COST_TABLES := $(wildcard experiments/tables/ddqn-cartpole-*.csv experiments/tables/a2c-pendulum-*.csv)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains live what the replay only looks up: four policies on four experiments, at the sizes of the recordings.
 
-  experiments/live.py --data DIR          writes experiments/live.csv; goes on where it was
+  experiments/live.py --data DIR    adds to experiments/live.csv what it does not have; resumes after an interruption
 
 A live study is a recording with another policy, checkpoints, one worker and a budget of some full trainings, as
 tables/INDEX.csv counts them. Its cost is processor time, so other work on the machine does not change it. Unlike the
@@ -54,26 +54,35 @@ def result(bapi, study):
             "trials": sum(status["trials"].values())}
 
 
-def results(arguments, experiment):
-    """A line of the result file for each policy and seed."""
+def results(arguments, experiment, seed):
+    """A line of the result file for each policy."""
     budget = arguments.fulls * seconds_per_training(arguments.tables / "INDEX.csv", experiment)
     recording = (HERE / "studies/record" / f"{RECORDINGS[experiment]}.yaml").read_text()
-    for policy, seed in itertools.product(POLICIES, range(arguments.seeds)):
-        name = f"{experiment}_{policy}_{seed}"
+    for policy in POLICIES:
+        name = f"{experiment}_{arguments.fulls}full_{policy}_{seed}"
         study = arguments.dir / f"{name}.yaml"
         study.write_text(live_study(recording, name, policy, seed, budget))
         found = result(arguments.bapi, study)
         print(f"{name}: {found['best']} in {found['seconds']} s", flush=True)
-        yield {"experiment": experiment, "policy": policy, "seed": seed, "fulls": arguments.fulls, **found}
+        yield {"experiment": experiment, "policy": policy, "seed": str(seed), "fulls": str(arguments.fulls), **found}
 
 
-def write_results(path, experiment, lines):
-    """Replaces the experiment's lines and keeps the others."""
-    kept = []
-    if path.exists():
-        with path.open(newline="") as file:
-            kept = [line for line in csv.DictReader(file) if line["experiment"] != experiment]
-    ordered = sorted(kept + lines, key=lambda line: list(RECORDINGS).index(line["experiment"]))
+def read_results(path):
+    """Lines of the result file."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def runs_of(line):
+    """Which runs of the four policies a line belongs to, in the order of the file."""
+    return list(RECORDINGS).index(line["experiment"]), int(line["fulls"]), int(line["seed"])
+
+
+def add_results(path, lines):
+    """In the order of the experiments."""
+    ordered = sorted(read_results(path) + lines, key=runs_of)
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
@@ -94,8 +103,10 @@ def main():
     arguments = parser.parse_args()
     os.environ["BAPI_DATA"] = str(arguments.data.resolve())
     arguments.dir.mkdir(parents=True, exist_ok=True)
-    for experiment in arguments.only:
-        write_results(arguments.out, experiment, list(results(arguments, experiment)))
+    for seed, experiment in itertools.product(range(arguments.seeds), arguments.only):
+        wanted = runs_of({"experiment": experiment, "fulls": arguments.fulls, "seed": seed})
+        if wanted not in map(runs_of, read_results(arguments.out)):
+            add_results(arguments.out, list(results(arguments, experiment, seed)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes the results of `make experiments-compare` into experiments/README.md, and the panels next to it.
+"""Writes the results of `make experiments-compare` into experiments/README.md, and the figures next to it.
 
   experiments/report COMPARISON [--tables experiments/tables] [--page experiments/README.md]
 
@@ -13,6 +13,7 @@ import re
 import statistics
 
 import panels
+import rank_figure
 from live_runs import live_table
 from rank_tests import critical_difference, friedman
 from replay import AGENTS, EXPERIMENTS, Replay, task_of
@@ -21,6 +22,7 @@ from statements import EIGHT, PAPER_RANKS, Statements
 ABLATIONS = ("bapi-4", "bapi-8", "bapi-4-l", "bapi-4-nm")
 VARIANTS = ABLATIONS + ("bapi",)
 VERDICTS = ("confirmed", "not confirmed", "reversed", "no data")
+PAPER_SETTINGS = {"bapi-4-svhn": ("cnn-svhn-25", "cnn-svhn-50"), "bapi-4-agents": AGENTS}
 OTHERS = ("asha", "top-k", "one-epoch", "glasses", "random")
 
 
@@ -36,9 +38,13 @@ def with_error(estimate, error):
     return f"{estimate:.2f} ± {error:.2f}"
 
 
-def seeds_of(replay, budget, names):
-    counts = sorted({len(replay.seeds(name, "bapi-4", budget)) for name in names})
-    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+def seeds_of(replay, budget, policies):
+    """How many all of the policies share, on each experiment that they share."""
+    counts = sorted({len(replay.seeds(name, policies, budget)) for name in replay.experiments(policies, budget)})
+    if not counts:
+        return "no seeds"
+    numbers = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"{numbers} seed{'s' if numbers != '1' else ''}"
 
 
 def task_means(names, rows):
@@ -49,26 +55,41 @@ def task_means(names, rows):
     return [[statistics.fmean(column) for column in zip(*group)] for group in tasks.values()]
 
 
+def ranks_by_experiment(replay, budget):
+    """Experiments, and for each of them the ranks of the eight methods."""
+    names = replay.experiments(EIGHT, budget)
+    return names, [[replay.ranks(name, EIGHT, budget)[method] for method in EIGHT] for name in names]
+
+
 def rank_table(replay):
     """Of the experiments; then of the tasks, where these are fewer."""
     budgets = replay.budgets()
     by_experiment, by_task, notes = {}, {}, []   # by_task has the budgets at which two experiments share a task
     for budget in budgets:
-        names = replay.experiments(EIGHT, budget)
-        rows = [[replay.ranks(name, EIGHT, budget)[method] for method in EIGHT] for name in names]
+        names, rows = ranks_by_experiment(replay, budget)
         tasks = task_means(names, rows)
         by_experiment[budget] = mean_ranks(rows)
         if len(tasks) < len(names):
             by_task[budget] = mean_ranks(tasks)
         chi_squared, p = friedman(rows)
-        notes.append(f"{budget}: {len(names)} experiments, {len(tasks)} tasks, {seeds_of(replay, budget, names)} seeds, "
+        notes.append(f"{budget}: {len(names)} experiments, {len(tasks)} tasks, {seeds_of(replay, budget, EIGHT)}, "
                      f"Friedman chi² {chi_squared:.1f}, p {p:.2g}, critical difference "
                      f"{critical_difference(len(EIGHT), len(names)):.1f} ranks")
     lines = head("method", "paper", *budgets, *(f"{budget}, tasks" for budget in by_task))
     for j, method in enumerate(EIGHT):
         ranks = [means[j] for means in (*by_experiment.values(), *by_task.values())]
         lines.append(row(f"`{method}`", *(with_error(*rank) for rank in [PAPER_RANKS[method], *ranks])))
-    return [*lines, "", *(f"- {note}." for note in notes)]
+    return [*lines, "", *(f"- {note}." for note in notes), "", "![Critical differences](ranks.svg)"]
+
+
+def rank_diagrams(replay):
+    """The paper's ranks and those at each budget, as rank_figure.draw takes them."""
+    diagrams = [("paper", {method: rank for method, (rank, _) in PAPER_RANKS.items()}, len(EXPERIMENTS))]
+    for budget in replay.budgets():
+        names, rows = ranks_by_experiment(replay, budget)
+        means = {method: mean for method, (mean, _) in zip(EIGHT, mean_ranks(rows))}
+        diagrams.append((budget, means, len(names)))
+    return diagrams
 
 
 def mean_ranks(rows):
@@ -84,13 +105,14 @@ def experiment_table(replay, candidates):
     lines = head(f"experiment, {budget}", *(f"`{policy}`" for policy in policies))
     columns = []
     for name in replay.experiments(policies, budget):
-        cells = [panels.mean_and_error([run.regret for run in replay.of(name, policy, budget)]) for policy in policies]
+        runs = replay.paired(name, policies, budget)
+        cells = [panels.mean_and_error([run.regret for run in runs[policy]]) for policy in policies]
         columns.append([mean for mean, _ in cells])
         lines.append(row(EXPERIMENTS[name], *best_in_bold(cells)))
     if columns:
         means = [panels.mean_and_error(column) for column in zip(*columns)]
         lines.append(row("mean ± s.e. over experiments", *best_in_bold(means)))
-    return lines
+    return [*lines, "", f"With {seeds_of(replay, budget, policies)}."]
 
 
 def ablation_table(replay):
@@ -106,18 +128,37 @@ def ablation_table(replay):
             for is_of_kind in kinds.values():
                 cells.append(ablation_cell(replay, policy, budget, [name for name in shared if is_of_kind(name)]))
         lines.append(row(f"`{policy}`", *cells))
-    seeds = (f"{seeds_of(replay, budget, replay.experiments(['bapi-4'], budget))} seeds at {budget}" for budget in budgets)
+    seeds = (f"{seeds_of(replay, budget, ABLATIONS)} at {budget}" for budget in budgets)
     return [*lines, "", f"With {', '.join(seeds)}."]
 
 
 def ablation_cell(replay, policy, budget, names):
     if not names:
         return "-"
-    regrets = [replay.regret(name, policy, budget) for name in names]
+    pairs = [replay.regrets(name, ["bapi-4", policy], budget) for name in names]
     if policy == "bapi-4":
-        return "{:.3f} ± {:.3f}".format(*panels.mean_and_error(regrets))
-    differences = [regret - replay.regret(name, "bapi-4", budget) for name, regret in zip(names, regrets)]
-    return "{:+.3f} ± {:.3f}".format(*panels.mean_and_error(differences))
+        return "{:.3f} ± {:.3f}".format(*panels.mean_and_error([regrets[policy] for regrets in pairs]))
+    return "{:+.3f} ± {:.3f}".format(*panels.mean_and_error([regrets[policy] - regrets["bapi-4"] for regrets in pairs]))
+
+
+def settings_table(replay):
+    """Regret of bapi-4 where the paper gives it other settings, and how much more it has with those, over pairs of runs."""
+    budgets = replay.budgets()
+    lines = head("experiment", *(f"{budget}{what}" for budget in budgets for what in ("", ", settings of the paper")))
+    for policy, names in PAPER_SETTINGS.items():
+        for name in names:
+            cells = [cell for budget in budgets for cell in pair_cells(replay, name, policy, budget)]
+            lines.append(row(EXPERIMENTS[name], *cells))
+    return lines
+
+
+def pair_cells(replay, name, policy, budget):
+    runs = replay.paired(name, ["bapi-4", policy], budget)
+    if not runs:
+        return "-", "-"
+    first, second = ([run.regret for run in of_policy] for of_policy in runs.values())
+    return ("{:.3f} ± {:.3f}".format(*panels.mean_and_error(first)),
+            "{:+.3f} ± {:.3f}".format(*panels.mean_and_error([b - a for a, b in zip(first, second)])))
 
 
 def best_in_bold(cells):
@@ -171,7 +212,7 @@ def main():
     parser.add_argument("--live", type=pathlib.Path, default=here / "live.csv", help="Results of experiments/live.py")
     arguments = parser.parse_args()
     replay = Replay(arguments.comparison / "runs.log", arguments.tables / "INDEX.csv")
-    unfinished = replay.keep_finished((*EIGHT, "bapi", "random"))
+    unfinished = replay.keep_finished(EIGHT)
     if not replay.budgets():
         raise SystemExit(f"{arguments.comparison}: fewer than two experiments have the runs of all methods at any budget; "
                          "finish the comparison with make experiments-compare")
@@ -180,9 +221,10 @@ def main():
     put_into(arguments.page, {"ranks": rank_table(replay), "panels": panel_links(replay.budgets()),
                               "eight": experiment_table(replay, EIGHT),
                               "variants": experiment_table(replay, VARIANTS + OTHERS),
-                              "ablations": ablation_table(replay),
+                              "ablations": ablation_table(replay), "settings": settings_table(replay),
                               "statements": statement_table(replay),
                               "live": live_table(replay, arguments.live)})
+    (arguments.page.parent / "ranks.svg").write_text(rank_figure.draw(rank_diagrams(replay)))
     for budget in replay.budgets():
         (arguments.page.parent / f"panels-{budget}.svg").write_text(panels.draw(replay, budget))
 

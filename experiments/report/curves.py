@@ -37,6 +37,7 @@ def draw(metric, goal, curves):
     low, high = low - 0.03 * (high - low), high + 0.03 * (high - low)
     epochs = max(len(curve) for curve in curves)
     best = max(1, round(BEST_SHARE * len(curves)))
+    best_named = f"the best {best}" if best > 1 else "the best"
 
     def x(epoch):
         return LEFT + WIDTH * epoch / epochs
@@ -47,7 +48,7 @@ def draw(metric, goal, curves):
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 20} {TOP + HEIGHT + 42}" '
              f'width="{LEFT + WIDTH + 20}" height="{TOP + HEIGHT + 42}" font-family="sans-serif" font-size="12">',
              '<rect width="100%" height="100%" fill="white"/>',
-             f'<text x="{LEFT}" y="20">{metric} of {len(curves)} random configurations; the best {best} in red</text>']
+             f'<text x="{LEFT}" y="20">{metric} of {len(curves)} random configurations; {best_named} in red</text>']
     for tick in ticks(low, high):
         lines.append(f'<path d="M{LEFT} {y(tick):.1f}h{WIDTH}" stroke="#ddd"/>'
                      f'<text x="{LEFT - 6}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:.4g}</text>')

@@ -9,16 +9,12 @@ from replay import EXPERIMENTS, experiment_of, ranks_of
 
 
 def read_live(path):
-    """{experiment: {policy: [best value of each seed]}}, and the budget."""
-    found, fulls = collections.defaultdict(lambda: collections.defaultdict(list)), set()
+    """{(experiment, budget): {policy: [best value of each seed]}}."""
+    found = collections.defaultdict(lambda: collections.defaultdict(list))
     with open(path, newline="") as file:
         for line in csv.DictReader(file):
-            found[line["experiment"]][line["policy"]].append(float(line["best"]))
-            fulls.add(line["fulls"])
-    if len(fulls) != 1:
-        raise SystemExit(f"{path}: budgets of {', '.join(sorted(fulls)) or 'no'} full trainings, expected one; "
-                         "delete the file and run experiments/live.py again")
-    return found, f"{fulls.pop()}full"
+            found[line["experiment"], f"{line['fulls']}full"][line["policy"]].append(float(line["best"]))
+    return found
 
 
 def rank_correlation(first, second):
@@ -34,9 +30,9 @@ class Comparison:
     live: list
     replayed: list
 
-    def line(self, name, show):
-        cells = [f"{show(a)} ({show(b)})" for a, b in zip(self.live, self.replayed)]
-        return "| " + " | ".join([name, *cells, f"{rank_correlation(self.live, self.replayed):+.1f}"]) + " |"
+    def line(self, head, show):
+        cells = [*map(str, head), *(f"{show(a)} ({show(b)})" for a, b in zip(self.live, self.replayed))]
+        return "| " + " | ".join([*cells, f"{rank_correlation(self.live, self.replayed):+.1f}"]) + " |"
 
 
 def replayed_values(replay, experiment, policy, budget):
@@ -56,17 +52,18 @@ def sign_of(replay, experiment):
 def live_table(replay, path):
     if not path.exists():
         return ["Nothing was run live; `make experiments-live DATA=dir` does."]
-    found, budget = read_live(path)
+    found = read_live(path)
     policies = list(next(iter(found.values())))
-    titles = [f"experiment, {budget}: live (replayed)", *(f"`{policy}`" for policy in policies), "rank correlation"]
+    titles = ["live (replayed)", "budget", "seeds", *(f"`{policy}`" for policy in policies), "rank correlation"]
     lines = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
     ranks = []
-    for experiment, values in found.items():
+    for (experiment, budget), values in found.items():
         sign = sign_of(replay, experiment)
         means = Comparison([sign * statistics.fmean(values[policy]) for policy in policies],
                            [sign * statistics.fmean(replayed_values(replay, experiment, policy, budget))
                             for policy in policies])
-        lines.append(means.line(EXPERIMENTS[experiment], lambda value, sign=sign: f"{sign * value:.4g}"))
+        seeds = len(values[policies[0]])
+        lines.append(means.line([EXPERIMENTS[experiment], budget, seeds], lambda value, sign=sign: f"{sign * value:.4g}"))
         ranks.append((ranks_of(means.live), ranks_of(means.replayed)))
     average = Comparison(*([statistics.fmean(column) for column in zip(*rows)] for rows in zip(*ranks)))
-    return [*lines, average.line("average rank", lambda value: f"{value:.2f}")]
+    return [*lines, average.line(["average rank", "", ""], lambda value: f"{value:.2f}")]

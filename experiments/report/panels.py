@@ -8,11 +8,11 @@ from statements import EIGHT
 
 COLOURS = ("#D55E00", "#009E73", "#0072B2", "#CC79A7", "#56B4E9", "#7A7A7A", "#E69F00", "#3B3B3B")
 WIDTH, HEIGHT = 250, 170      # of a panel's plot
-LEFT, TOP, GAP_X, GAP_Y = 56, 62, 66, 62
+LEFT, TOP, GAP_X, GAP_Y = 64, 62, 72, 62
 COLUMNS = 3
 STEPS = 60
 FIRST_SHARE = 0.05            # before it, most methods have trained one configuration
-SCALE_SHARE = 0.15            # the values after it set the scale, so that differences at the end can be seen
+SCALE_SHARE = 0.35            # the values after it set the scale, so that differences at the end can be seen
 
 
 def mean_and_error(values):
@@ -34,7 +34,7 @@ def curves_of(replay, experiment, budget):
     return curves
 
 
-def ticks(low, high, count=4):
+def ticks(low, high, count=5):
     """Round numbers within the interval."""
     step = 10 ** math.floor(math.log10((high - low) / count))
     step *= next(factor for factor in (1, 2, 5, 10) if (high - low) / (step * factor) <= count)
@@ -42,7 +42,7 @@ def ticks(low, high, count=4):
     return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def panel(curves, title, x0, y0):
+def panel(curves, title, metric, x0, y0):
     every = [point for points in curves.values() for point in points]
     seconds = max(point[0] for point in every)
     scaling = [point for point in every if point[0] >= SCALE_SHARE * seconds]
@@ -63,6 +63,7 @@ def panel(curves, title, x0, y0):
     for tick in ticks(0, seconds):
         lines.append(f'<text x="{x(tick):.1f}" y="{y0 + HEIGHT + 15}" text-anchor="middle">{tick:.4g}</text>')
     lines.append(f'<text x="{x0 + WIDTH}" y="{y0 + HEIGHT + 29}" text-anchor="end">seconds</text>')
+    lines.append(f'<text transform="translate({x0 - 44} {y0 + HEIGHT / 2}) rotate(-90)" text-anchor="middle">{metric}</text>')
     lines.append(f'<rect x="{x0}" y="{y0}" width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="#888"/>')
     clip = f"panel{x0}-{y0}"
     lines.append(f'<clipPath id="{clip}"><rect x="{x0}" y="{y0}" width="{WIDTH}" height="{HEIGHT}"/></clipPath>'
@@ -90,5 +91,5 @@ def draw(replay, budget):
                      f'<text x="{at + 27}" y="22">{method}</text>')
     for k, name in enumerate(names):
         at = LEFT + k % COLUMNS * (WIDTH + GAP_X), TOP + k // COLUMNS * (HEIGHT + GAP_Y)
-        lines += panel(curves_of(replay, name, budget), EXPERIMENTS[name], *at)
+        lines += panel(curves_of(replay, name, budget), EXPERIMENTS[name], replay.metric(name), *at)
     return "\n".join([*lines, "</svg>", ""])

@@ -24,6 +24,7 @@ EXPERIMENTS = {
     "a2c-reacher": "12 A2C, Reacher",
     "a2c-pendulum": "13 A2C, InvertedPendulum",
 }
+SHARE_DIGITS = 4   # of shares of a budget: those that experiments/kept_runs.py keeps, so that its runs give the same pictures
 AGENTS = ("ddqn-cartpole", "a2c-reacher", "a2c-pendulum")
 
 
@@ -42,6 +43,7 @@ class Run:
 
 @dataclasses.dataclass
 class Table:
+    metric: str
     goal: str
     best: float
     seconds: float            # of a full training
@@ -71,6 +73,7 @@ def runs_by_key(log):
 def run_of(record):
     regret = record["normalised_regret"]
     shares, regrets = zip(*record["trajectory"]) if record["trajectory"] else ((0.0,), (regret,))
+    shares = [float(f"{share:.{SHARE_DIGITS}g}") for share in shares]
     return Run(record["table"], regret, shares, regrets, record["regret"] / regret if regret > 0 else None)
 
 
@@ -79,7 +82,7 @@ class Replay:
 
     def __init__(self, log, index):
         with open(index, newline="") as file:
-            self.tables = {pathlib.Path(line["table"]).stem: Table(line["goal"], float(line["best"]),
+            self.tables = {pathlib.Path(line["table"]).stem: Table(line["metric"], line["goal"], float(line["best"]),
                                                                    float(line["seconds_per_training"]))
                            for line in csv.DictReader(file)}
         self.runs = runs_by_key(log)
@@ -88,44 +91,55 @@ class Replay:
                 if run.scale is not None:
                     self.tables[table].scale = run.scale
 
+    def metric(self, experiment):
+        return next(table.metric for name, table in self.tables.items() if experiment_of(name) == experiment)
+
     def budgets(self):
         return sorted({budget for _, _, budget in self.runs}, key=lambda budget: int(budget.removesuffix("full")))
 
     def of(self, experiment, policy, budget):
-        """In the same order for every policy, so that runs with the same table and seed can be paired."""
-        runs = self.runs.get((experiment, policy, budget), [])
-        return [run for _, _, run in sorted(runs, key=lambda entry: entry[:2])]
+        """In the order of tables and seeds."""
+        return [run for _, _, run in sorted(self.runs.get((experiment, policy, budget), []), key=lambda entry: entry[:2])]
+
+    def paired(self, experiment, policies, budget):
+        """{policy: runs} on the tables and with the seeds that all of the policies have run, in the same order."""
+        shared = self._shared(experiment, policies, budget)
+        return {policy: [run for table, seed, run in sorted(self.runs[experiment, policy, budget], key=lambda e: e[:2])
+                         if (table, seed) in shared] for policy in policies} if shared else {}
 
     def experiments(self, policies, budget):
-        """Those on which every one of the policies has the same number of runs, in the paper's order."""
-        counts = {name: {len(self.of(name, policy, budget)) for policy in policies} for name in EXPERIMENTS}
-        return [name for name, numbers in counts.items() if len(numbers) == 1 and numbers != {0}]
+        """Those with a run that all of the policies share, in the paper's order."""
+        return [name for name in EXPERIMENTS if self._shared(name, policies, budget)]
 
     def keep_finished(self, policies):
-        """Keeps the tables and seeds that all of the policies have run, at budgets with two such experiments or more.
-        Returns the other budgets."""
+        """Keeps of these policies the tables and seeds that all of them have run, and the budgets with two such experiments
+        or more. Returns the other budgets."""
         budgets = self.budgets()
         for experiment, budget in {(experiment, budget) for experiment, _, budget in self.runs}:
-            pairs = set.intersection(*(self._pairs(experiment, policy, budget) for policy in policies))
-            for key in [key for key in self.runs if (key[0], key[2]) == (experiment, budget)]:
-                self.runs[key] = [entry for entry in self.runs[key] if entry[:2] in pairs]
+            shared = self._shared(experiment, policies, budget)
+            for key in [key for key in self.runs if (key[0], key[2]) == (experiment, budget) and key[1] in policies]:
+                self.runs[key] = [entry for entry in self.runs[key] if entry[:2] in shared]
         unfinished = [budget for budget in budgets if len(self.experiments(policies, budget)) < 2]
         self.runs = {key: runs for key, runs in self.runs.items() if key[2] not in unfinished}
         return unfinished
 
-    def _pairs(self, experiment, policy, budget):
-        return {entry[:2] for entry in self.runs.get((experiment, policy, budget), [])}
+    def _shared(self, experiment, policies, budget):
+        """Tables and seeds."""
+        return set.intersection(*({entry[:2] for entry in self.runs.get((experiment, policy, budget), [])}
+                                  for policy in policies))
 
-    def seeds(self, experiment, policy, budget):
-        return {seed for _, seed in self._pairs(experiment, policy, budget)}
+    def seeds(self, experiment, policies, budget):
+        return {seed for _, seed in self._shared(experiment, policies, budget)}
 
-    def regret(self, experiment, policy, budget, share=1.0):
-        """Mean over seeds and tables."""
-        return statistics.fmean(run.regret_at(share) for run in self.of(experiment, policy, budget))
+    def regrets(self, experiment, policies, budget, share=1.0):
+        """{policy: mean over the tables and seeds that all of them have run}."""
+        return {policy: statistics.fmean(run.regret_at(share) for run in runs)
+                for policy, runs in self.paired(experiment, policies, budget).items()}
 
     def ranks(self, experiment, policies, budget, share=1.0):
         """Rank of each policy by its mean regret; 1 is best, ties share the mean of their ranks."""
-        return dict(zip(policies, ranks_of([self.regret(experiment, p, budget, share) for p in policies])))
+        regrets = self.regrets(experiment, policies, budget, share)
+        return dict(zip(regrets, ranks_of(list(regrets.values()))))
 
 
 def task_of(experiment):

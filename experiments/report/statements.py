@@ -67,15 +67,17 @@ class Statements:
 
     def over_runs(self, statement, measure, experiment, better, worse, budget):
         """How much more regret `worse` has than `better`, over pairs of runs with the same seed."""
-        pairs = list(zip(self.replay.of(experiment, better, budget), self.replay.of(experiment, worse, budget)))
+        pairs = list(zip(*self.replay.paired(experiment, [better, worse], budget).values()))
         if len(pairs) < 2:
             return Finding(statement, measure)
         estimate, error = jackknife(lambda some: statistics.fmean(b.regret - a.regret for a, b in some), pairs)
         return Finding(statement, measure, estimate, error, len(pairs))
 
     def regret_gap(self, better, worse, budget):
-        return lambda names: statistics.fmean(self.replay.regret(name, worse, budget)
-                                              - self.replay.regret(name, better, budget) for name in names)
+        def gap(name):
+            regrets = self.replay.regrets(name, [better, worse], budget)
+            return regrets[worse] - regrets[better]
+        return lambda names: statistics.fmean(gap(name) for name in names)
 
     def more_epochs(self, method, budget):
         """Ranks that the method loses from 25 to 50 epochs."""

@@ -19,16 +19,17 @@ sys.path[:0] = [str(REPORT), str(REPORT.parent)]
 
 import live  # noqa: E402
 from cost_growth import Growth, effect, equalise, flatten, read  # noqa: E402
+from rank_figure import groups  # noqa: E402
 from rank_tests import chi_squared_tail, critical_difference, friedman, jackknife, t_quantile  # noqa: E402
 from live_runs import live_table  # noqa: E402
 from replay import EXPERIMENTS, Replay, Run, ranks_of, task_of  # noqa: E402
 from statements import EIGHT, Finding, Statements  # noqa: E402
 
 TABLES = ("logreg-mnist", "mlp-olivetti", "a2c-reacher-0", "a2c-reacher-1", "ddqn-cartpole-0")
-POLICIES = EIGHT + ("bapi-8", "bapi-4-l", "bapi-4-nm", "bapi", "asha", "top-k", "one-epoch", "glasses", "random")
-INDEX_HEAD = "table,goal,best,seconds_per_training\n"
+POLICIES = EIGHT + ("bapi-8", "bapi-4-l", "bapi-4-nm", "bapi-4-agents", "bapi", "asha", "top-k", "one-epoch", "glasses", "random")
+INDEX_HEAD = "table,metric,goal,best,seconds_per_training\n"
 PAGE = "".join(f"<!-- results: {name} -->\nold\n<!-- end of results -->\n"
-               for name in ("ranks", "panels", "eight", "variants", "ablations", "statements", "live"))
+               for name in ("ranks", "panels", "eight", "variants", "ablations", "settings", "statements", "live"))
 
 
 def run_record(policy, table, seed, budget, final):
@@ -41,7 +42,7 @@ def write_comparison(directory, final, budgets=("5full", "20full")):
     records = [run_record(policy, table, seed, budget, final(policy, table, seed))
                for policy in POLICIES for table in TABLES for seed in range(2) for budget in budgets]
     (directory / "runs.log").write_text("".join(json.dumps(r) + "\n" for r in [{"bapi comparison": 1}, *records]))
-    (directory / "INDEX.csv").write_text(INDEX_HEAD + "".join(f"{table}.csv,minimize,0.25,2\n" for table in TABLES))
+    (directory / "INDEX.csv").write_text(INDEX_HEAD + "".join(f"{table}.csv,error,minimize,0.25,2\n" for table in TABLES))
 
 
 def scratch_directory(case):
@@ -68,6 +69,11 @@ class RankTests(unittest.TestCase):
 
     def test_critical_difference_of_eight_methods_on_thirteen_experiments(self):
         self.assertAlmostEqual(critical_difference(8, 13), 2.91, places=2)  # Demšar's formula by hand
+
+    def test_bars_join_the_longest_groups_within_the_critical_difference(self):
+        self.assertEqual(groups([1.0, 2.0, 3.5, 4.0, 7.0], 2.1), [(0, 1), (1, 3)])
+        self.assertEqual(groups([1.0, 4.0], 2.0), [])
+        self.assertEqual(groups([1.0, 1.5, 2.0], 2.0), [(0, 2)])
 
     def test_jackknife_of_a_mean_is_its_standard_error(self):
         values = [1.0, 4.0, 2.5, 7.0]
@@ -109,18 +115,31 @@ class Replays(unittest.TestCase):
         self.assertEqual(len(replay.of("a2c-reacher", "ei", "5full")), 4)
         self.assertEqual(replay.ranks("a2c-reacher", EIGHT, "5full")["ms-ei"], 2)
 
-    def test_seeds_that_a_policy_has_not_run_are_left_out_for_all(self):
+    def without(self, policy, table, seed):
+        """The replay of a comparison in which one run is missing."""
         directory = scratch_directory(self)
-        write_comparison(directory, lambda policy, table, seed: 0.3, budgets=("5full",))
+        write_comparison(directory, lambda policy, table, seed: 0.3 + 0.1 * seed, budgets=("5full",))
         lines = (directory / "runs.log").read_text().splitlines(keepends=True)
-        missing = json.dumps(run_record("ei", "logreg-mnist", 1, "5full", 0.3)) + "\n"
+        missing = json.dumps(run_record(policy, table, seed, "5full", 0.3 + 0.1 * seed)) + "\n"
+        self.assertIn(missing, lines)
         (directory / "runs.log").write_text("".join(line for line in lines if line != missing))
-        replay = Replay(directory / "runs.log", directory / "INDEX.csv")
-        self.assertNotIn("logreg-mnist", replay.experiments(EIGHT, "5full"))
+        return Replay(directory / "runs.log", directory / "INDEX.csv")
+
+    def test_seeds_that_one_of_the_eight_has_not_run_are_left_out_for_all(self):
+        replay = self.without("ei", "logreg-mnist", 1)
+        self.assertEqual(len(replay.of("logreg-mnist", "bohb", "5full")), 2)
         self.assertEqual(replay.keep_finished(EIGHT), [])
-        self.assertIn("logreg-mnist", replay.experiments(EIGHT, "5full"))
-        self.assertEqual(replay.seeds("logreg-mnist", "bohb", "5full"), {0})
-        self.assertEqual(replay.seeds("mlp-olivetti", "bohb", "5full"), {0, 1})
+        self.assertEqual(replay.seeds("logreg-mnist", EIGHT, "5full"), {0})
+        self.assertEqual(len(replay.of("logreg-mnist", "bohb", "5full")), 1)
+        self.assertEqual(replay.seeds("mlp-olivetti", EIGHT, "5full"), {0, 1})
+
+    def test_a_variant_with_fewer_seeds_is_compared_on_those(self):
+        replay = self.without("bapi-8", "logreg-mnist", 1)
+        self.assertEqual(replay.keep_finished(EIGHT), [])
+        self.assertEqual(len(replay.of("logreg-mnist", "bapi-4", "5full")), 2)
+        regrets = replay.regrets("logreg-mnist", ["bapi-4", "bapi-8"], "5full")
+        self.assertEqual(regrets, {"bapi-4": 0.3, "bapi-8": 0.3})   # without the 0.4 of the other seed
+        self.assertEqual(replay.ranks("logreg-mnist", ["bapi-4", "bapi-8"], "5full"), {"bapi-4": 1.5, "bapi-8": 1.5})
 
     def test_thirteen_experiments_are_ten_tasks(self):
         self.assertEqual(len(EXPERIMENTS), 13)
@@ -182,11 +201,12 @@ class Live(unittest.TestCase):
         self.replay = Replay(directory / "runs.log", directory / "INDEX.csv")
         self.file = directory / "live.csv"
 
-    def write(self, values, fulls=10):
+    def write(self, values, fulls=10, mode="w"):
         """values[policy] are those of the seeds."""
         rows = [f"logreg-mnist,{policy},{seed},{fulls},{value},9,3\n"
                 for policy, of_policy in values.items() for seed, value in enumerate(of_policy)]
-        self.file.write_text("experiment,policy,seed,fulls,best,seconds,trials\n" + "".join(rows))
+        with self.file.open(mode) as file:
+            file.writelines(["experiment,policy,seed,fulls,best,seconds,trials\n"] * (mode == "w") + rows)
 
     def test_the_same_order_has_a_correlation_of_one_and_the_opposite_of_minus_one(self):
         for values, correlation in (((0.1, 0.2, 0.3), "+1.0"), ((0.3, 0.2, 0.1), "-1.0"), ((0.2, 0.2, 0.2), "+0.0")):
@@ -195,21 +215,27 @@ class Live(unittest.TestCase):
 
     def test_means_of_the_seeds_stand_next_to_the_replay(self):
         self.write({"bapi-4": [0.2, 0.4], "ms-ei": [0.1, 0.1]})
+        self.write({"bapi-4": [0.3], "ms-ei": [0.5]}, fulls=5, mode="a")
         lines = live_table(self.replay, self.file)
-        self.assertEqual(lines[2], "| 1 logistic regression, MNIST | 0.3 (0.25) | 0.1 (0.3) | -1.0 |")
-        self.assertEqual(lines[3], "| average rank | 2.00 (1.00) | 1.00 (2.00) | -1.0 |")
+        self.assertEqual(lines[2], "| 1 logistic regression, MNIST | 10full | 2 | 0.3 (0.25) | 0.1 (0.3) | -1.0 |")
+        self.assertEqual(lines[3], "| 1 logistic regression, MNIST | 5full | 1 | 0.3 (0.25) | 0.5 (0.3) | +1.0 |")
+        self.assertEqual(lines[4], "| average rank |  |  | 1.50 (1.00) | 1.50 (2.00) | +0.0 |")
 
     def test_a_budget_that_was_not_replayed_is_refused(self):
         self.write({"bapi-4": [0.2]}, fulls=7)
         with self.assertRaisesRegex(SystemExit, "7full.*make experiments-compare"):
             live_table(self.replay, self.file)
 
-    def test_results_of_an_experiment_replace_its_older_ones_and_keep_the_others(self):
-        def line(experiment, best):
-            return dict(zip(live.COLUMNS, (experiment, "ei", 0, 10, best, 9, 3)))
-        for experiment, best in (("a2c-pendulum", 1), ("logreg-mnist", 2), ("a2c-pendulum", 3)):
-            live.write_results(self.file, experiment, [line(experiment, best)])
-        self.assertEqual(self.file.read_text().splitlines()[1:], ["logreg-mnist,ei,0,10,2,9,3", "a2c-pendulum,ei,0,10,3,9,3"])
+    def test_results_are_added_in_the_order_of_experiments_budgets_and_seeds(self):
+        def line(experiment, seed, fulls, policy):
+            return dict(zip(live.COLUMNS, (experiment, policy, seed, fulls, "1", "9", "3")))
+        for experiment, seed, fulls in (("a2c-pendulum", "1", "10"), ("logreg-mnist", "0", "10"), ("a2c-pendulum", "0", "5"),
+                                        ("a2c-pendulum", "0", "10")):
+            live.add_results(self.file, [line(experiment, seed, fulls, policy) for policy in ("ei", "bapi-4")])
+        self.assertEqual([row.split(",")[:4] for row in self.file.read_text().splitlines()[1:]],
+                         [[experiment, policy, seed, fulls] for experiment, seed, fulls in
+                          (("logreg-mnist", "0", "10"), ("a2c-pendulum", "0", "5"), ("a2c-pendulum", "0", "10"),
+                           ("a2c-pendulum", "1", "10")) for policy in ("ei", "bapi-4")])
 
     def test_a_live_study_is_the_recording_with_checkpoints_and_another_policy(self):
         for experiment, recording in live.RECORDINGS.items():
@@ -246,10 +272,15 @@ class Page(unittest.TestCase):
         self.assertIn("| `bapi-4` | 2.90 ± 0.51 | 1.00 ± 0.00 | 1.00 ± 0.00 |", text)
         self.assertIn("Nothing was run live", text)
         xml.etree.ElementTree.parse(self.directory / "panels-5full.svg")
+        figure = xml.etree.ElementTree.parse(self.directory / "ranks.svg")
+        labels = [text.text for text in figure.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertEqual([label for label in labels if label.startswith("bapi-4 ")], ["bapi-4 2.9", "bapi-4 1.0", "bapi-4 1.0"])
 
     def test_variants_stand_next_to_bapi_4_and_verdicts_are_counted(self):
         def regret(policy, table, seed):
             of_table = 0.5 + 0.1 * TABLES.index(table)
+            if policy == "bapi-4-agents":
+                return of_table + 0.02 * (1 + seed)
             if policy == "bapi-8":
                 return of_table + (0.1 if table in ("logreg-mnist", "mlp-olivetti") else -0.05)
             return of_table
@@ -260,6 +291,11 @@ class Page(unittest.TestCase):
         self.assertIn("| `bapi-4` | 0.550 ± 0.050 | 0.825 ± 0.075 | 0.550 ± 0.050 | 0.825 ± 0.075 |", text)
         self.assertIn("| `bapi-8` | +0.100 ± 0.000 | -0.050 ± 0.000 | +0.100 ± 0.000 | -0.050 ± 0.000 |", text)
         self.assertIn("With 2 seeds at 5full, 2 seeds at 20full.", text)
+        self.assertEqual(text.count("\nWith 2 seeds.\n"), 2)   # below the tables of the eight and of the variants
+        # Two runs of the dueling network, and two on each of two tables of the arm; nothing was run of the third agent.
+        self.assertIn("CartPole | 0.900 ± 0.000 | +0.030 ± 0.010 | 0.900 ± 0.000 | +0.030 ± 0.010 |", text)
+        self.assertIn("Reacher | 0.750 ± 0.029 | +0.030 ± 0.006 | 0.750 ± 0.029 | +0.030 ± 0.006 |", text)
+        self.assertIn("InvertedPendulum | - | - | - | - |", text)
         verdicts = re.findall(r"\| \*([a-z ]+)\* \|$", text, re.MULTILINE)
         total, counts = re.search(r"^(\d+) statements: (.*)\.$", text, re.MULTILINE).groups()
         self.assertEqual(int(total), len(verdicts))
@@ -276,7 +312,7 @@ class Page(unittest.TestCase):
         self.assertNotIn("20full", text)
 
     def test_a_comparison_without_a_whole_experiment_is_refused(self):
-        (self.directory / "INDEX.csv").write_text(INDEX_HEAD + "logreg-mnist.csv,minimize,0.25,2\n")
+        (self.directory / "INDEX.csv").write_text(INDEX_HEAD + "logreg-mnist.csv,error,minimize,0.25,2\n")
         (self.directory / "runs.log").write_text(json.dumps(run_record("ei", "logreg-mnist", 0, "5full", 0.2)) + "\n")
         answer = self.report()
         self.assertEqual(answer.returncode, 1)

@@ -123,7 +123,11 @@ class Studies(unittest.TestCase):
             self.assertEqual(answer.returncode, 0, answer.stderr)
             first = out.read_text()
             self.assertEqual([line.split(",")[1] for line in first.splitlines()[1:]], ["bapi-4", "hyperband", "ei", "random"])
+            out.unlink()   # the studies are there, so that nothing is trained again
             self.assertEqual(run(*command).returncode, 0)
+            self.assertEqual(out.read_text(), first)
+            again = run(*command, "--dir", f"{scratch}/other")   # neither where the results are there
+            self.assertEqual((again.returncode, again.stdout), (0, ""))
             self.assertEqual(out.read_text(), first)
 
     def test_missing_data_are_named(self):
