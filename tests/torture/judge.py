@@ -137,9 +137,19 @@ class Lives:
         programs = told["programs"]
         self.count = len(programs)
         self.waited = told["waited"]    # for a processor, by controllers and guardians
-        self.longest = told["longest"]  # by a single one of them
+        self.kept = told["kept"]        # the same, with instants
         self.low = sum(max(0.0, p["end"][0] - p["begun"] - p["paused"][1]) for p in programs if p["begun"] is not None)
         self.high = sum(p["end"][1] - p["start"] - p["paused"][0] for p in programs if p["end"][1] is not None)
+
+
+def starved(kept, seconds):
+    """For how many of so many seconds, in the worst case, the machine let neither controller nor guardian run."""
+    worst, j = 0.0, 0
+    for i, (begin, controller, guardian) in enumerate(kept):
+        while j + 1 < len(kept) and kept[j][0] - begin < seconds:
+            j += 1
+        worst = max(worst, min(kept[j][1] - controller, kept[j][2] - guardian))
+    return worst
 
 
 class Patience:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import types
 import unittest
 
 import judge
@@ -55,10 +54,10 @@ class Lives(unittest.TestCase):
     def test_what_is_uncertain_widens_the_bounds(self):
         whole = {"start": 1.0, "begun": 1.1, "end": [3.0, 3.2], "paused": [0.5, 0.7]}
         never_ran = {"start": 5.0, "begun": None, "end": [5.0, 5.5], "paused": [0.0, 0.0]}
-        lives = judge.Lives({"programs": [whole, never_ran], "waited": 0.25, "longest": 0.2})
+        lives = judge.Lives({"programs": [whole, never_ran], "waited": 0.25, "kept": []})
         self.assertAlmostEqual(lives.low, 3.0 - 1.1 - 0.7)
         self.assertAlmostEqual(lives.high, (3.2 - 1.0 - 0.5) + 0.5)
-        self.assertEqual((lives.count, lives.waited, lives.longest), (2, 0.25, 0.2))
+        self.assertEqual((lives.count, lives.waited), (2, 0.25))
 
 
 class Observed(unittest.TestCase):
@@ -98,6 +97,8 @@ class Observed(unittest.TestCase):
         def pause(pid):
             time.sleep(0.1)
             os.kill(pid, signal.SIGSTOP)
+            while observer.status_of(pid)[1] != b"T":
+                time.sleep(0.01)
             time.sleep(0.4)
             self.paused = observer.now()
             os.kill(pid, signal.SIGCONT)
@@ -125,25 +126,34 @@ class Observed(unittest.TestCase):
         time.sleep(0.2)
         told = self.watch.tell("s")
         self.assertGreater(told["waited"], 0.4)
-        self.assertLess(told["longest"], told["waited"])
+        (_, controllers, guardians), (began, _, _), (ended, _, _) = told["kept"][-1], told["kept"][0], told["kept"][-1]
+        self.assertGreater(controllers, 0.4)
+        self.assertAlmostEqual(guardians, ended - began)  # there was none that could have run
 
 
 class Budgets(unittest.TestCase):
-    """A study that has spent 8 of 5 s."""
+    """A study that has spent 8 of 5 s, in which controller and guardian got a processor or did not."""
 
-    def findings(self, waited):
+    def findings(self, *kept, workers=1):
         with tempfile.TemporaryDirectory() as root:
-            delays = types.SimpleNamespace(worst_since=lambda begin: 0.0)
-            case = torture.Case("bapi", pathlib.Path(root), "case", 1.0, delays, None)
-            case.limit, case.rows = 5.0, [row(1, "started", 0, 3), row(2, "measured", 0, 1, 0.5, 8.0)]
-            case.budget_kept(judge.Lives({"programs": [], "waited": waited, "longest": waited}))
+            case = torture.Case("bapi", pathlib.Path(root), "case", 0.1, None, None)
+            case.limit, case.workers = 5.0, workers
+            case.rows = [row(1, "started", 0, 3), row(2, "measured", 0, 1, 0.5, 8.0)]
+            case.budget_kept(judge.Lives({"programs": [], "waited": 0.0, "kept": [(0.0, 0.0, 0.0), *kept]}))
             return case.findings
 
     def test_nothing_excuses_seconds_in_which_bapi_could_run(self):
-        self.assertIn("spent 8 of 5.0", self.findings(0.9)[0])
+        self.assertIn("spent 8 of 5.0", self.findings((100.0, 0.0, 0.0))[0])
+        self.assertTrue(self.findings((3.0, 2.95, 2.8)), "the guardian could have done it")
+        self.assertTrue(self.findings((3.0, 1.5, 1.5), (50.0, 1.5, 1.5), (53.0, 3.0, 3.0)), "twice, long apart")
 
     def test_a_bapi_that_got_no_processor_could_not_end_a_program(self):
-        self.assertEqual(self.findings(1.1), [])
+        self.assertEqual(self.findings((3.0, 2.95, 2.95)), [])
+
+    def test_several_programs_may_be_late_at_the_same_time(self):
+        self.assertTrue(self.findings((1.0, 1.0, 1.0), (9.0, 1.0, 1.0)))
+        self.assertTrue(self.findings((1.0, 0.5, 0.5), (9.0, 0.5, 0.5), workers=3))
+        self.assertEqual(self.findings((1.0, 1.0, 1.0), (9.0, 1.0, 1.0), workers=3), [])
 
 
 class Hanging(unittest.TestCase):

@@ -53,12 +53,13 @@ class Waiting:
 
     def __init__(self, pid):
         self.pid, self.total, self.threads, self.looked = pid, 0.0, {}, now()
+        self.main = 0.0  # what the main thread has waited since the call before the last
 
     def add(self):
         """What was added since the last call."""
         at = now()
         passed, self.looked = at - self.looked, at
-        before, self.threads, added = self.threads, {}, 0.0
+        before, self.threads, added, self.main = self.threads, {}, 0.0, 0.0
         try:
             threads = os.listdir(f"/proc/{self.pid}/task")
         except OSError:
@@ -74,6 +75,8 @@ class Waiting:
             still = state == [b"R"] and counted_now == 0.0
             more = max(0.0, pending + passed - (ran - ran_before)) if still else 0.0
             added += counted_now + more - pending
+            if int(thread) == self.pid:
+                self.main = counted_now + more - pending
             self.threads[thread] = (ran, waited, more)
         self.total += added
         return added
@@ -119,6 +122,8 @@ class Observer:
         self.ended = {}        # name of the study -> [Program]
         self.known = {}        # pid -> start of the last process that had this number
         self.waiting = {}      # pid of a controller or guardian -> (name of the study, Waiting)
+        self.guardians = set()  # of these
+        self.kept = {}         # name of the study -> [(when, seconds its controllers could not run, its guardians)]
         self.waited = {}       # name of the study -> [seconds of one of those that are gone]
         self.looks = 0
 
@@ -132,6 +137,7 @@ class Observer:
             if status and status[0] == b"bapi-guardian":
                 del self.living[pid]
                 self.waiting[pid] = (study, Waiting(pid))
+                self.guardians.add(pid)
             elif program.look(status, at):
                 del self.living[pid]
                 self.ended.setdefault(study, []).append(program)
@@ -152,19 +158,35 @@ class Observer:
                     self.living[child] = (self.controllers[controller], Program(child, status[2], at))
 
     def count_waiting(self):
+        roles = {study: [0.0, 0.0, 0, 0] for study in self.kept}
         for pid, (study, waiting) in list(self.waiting.items()):
             waiting.add()
+            guardian = pid in self.guardians
+            roles[study][guardian] += waiting.main
             if not waiting.threads:
                 del self.waiting[pid]
+                self.guardians.discard(pid)
                 self.waited.setdefault(study, []).append(waiting.total)
+            else:
+                roles[study][2 + guardian] += 1
+        at = now()
+        for study, (controllers, guardians, *alive) in roles.items():
+            before, controllers_before, guardians_before = self.kept[study][-1]
+            if not alive[0]:
+                controllers = at - before  # nobody could have done anything
+            if not alive[1]:
+                guardians = at - before
+            self.kept[study].append((at, controllers_before + controllers, guardians_before + guardians))
 
     def follow(self, pid, study):
         self.controllers[pid] = study
+        self.kept.setdefault(study, [(now(), 0.0, 0.0)])
         self.waiting[pid] = (study, Waiting(pid))
 
     def tell(self, study):
         """Everything about a study, which is forgotten then. `waited`: for how long its controllers and guardians were
-        ready to run and got no processor; `longest`: for how long a single one of them was."""
+        ready to run and got no processor. `kept`: the same again and again, of the main threads of the ones and of the
+        others, and as if they were ready while there is none."""
         self.look()
         self.count_waiting()
         programs = self.ended.pop(study, [])
@@ -173,7 +195,7 @@ class Observer:
         waited = self.waited.pop(study, []) + [w.total for name, w in self.waiting.values() if name == study]
         self.waiting = {pid: entry for pid, entry in self.waiting.items() if entry[0] != study}
         return {"programs": [vars(program) for program in programs], "waited": sum(waited),
-                "longest": max(waited, default=0.0)}
+                "kept": self.kept.pop(study, [])}
 
     def serve(self):
         rest = b""
@@ -185,9 +207,10 @@ class Observer:
                 *lines, rest = (rest + read).split(b"\n")
                 for line in map(json.loads, lines):
                     if "follow" in line:
-                        self.follow(line["follow"], line["study"])
+                        said = self.follow(line["follow"], line["study"])
                     else:
-                        print(json.dumps(self.tell(line["tell"])), flush=True)
+                        said = self.tell(line["tell"])
+                    print(json.dumps(said), flush=True)
             self.look()
 
 
@@ -199,14 +222,17 @@ class Watch:
         self.process = subprocess.Popen([sys.executable, "-S", os.path.abspath(__file__)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, start_new_session=True)
 
-    def follow(self, pid, study):
+    def ask(self, **question):
         with self.turn:
-            print(json.dumps({"follow": pid, "study": study}), file=self.process.stdin, flush=True)
+            print(json.dumps(question), file=self.process.stdin, flush=True)
+            return json.loads(self.process.stdout.readline())
+
+    def follow(self, pid, study):
+        """Returns when it is followed: on a busy machine it takes a while until the observer is there at all."""
+        self.ask(follow=pid, study=study)
 
     def tell(self, study):
-        with self.turn:
-            print(json.dumps({"tell": study}), file=self.process.stdin, flush=True)
-            return json.loads(self.process.stdout.readline())
+        return self.ask(tell=study)
 
     def end(self):
         self.process.stdin.close()
