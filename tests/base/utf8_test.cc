@@ -45,6 +45,9 @@ TEST(Printable, KeepsTextAndReplacesWhatCannotBeStored) {
 TEST(Visible, TerminalsShowEscapeSequencesAndDoNotObeyThem) {
   EXPECT_EQ(visible("a\tb\nnaïve"), "a\tb\nnaïve");
   EXPECT_EQ(visible("\x1b]0;title\x07\x1b[2J"), "\\x1b]0;title\\x07\\x1b[2J");
+  EXPECT_EQ(visible("\xc2\x9b"
+                    "2J \xc2\x80 \xc2\xa0 \xc3\x9b"),
+            "\\x9b2J \\x80 \xc2\xa0 \xc3\x9b");
   EXPECT_EQ(visible("50%\r60%\0\x7f\xff"sv), "50%\\r60%\\x00\\x7f\xEF\xBF\xBD");
 }
 

@@ -11,6 +11,9 @@ bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; 
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
+// Of the second set, which many terminals obey as well: U+009B begins a sequence as ESC [ does.
+bool is_second_control(std::string_view point) { return point.size() == 2 && point[0] == '\xC2' && point[1] < '\xA0'; }
+
 // `text` code point by code point: control characters through `control`, bytes that are none become `broken`.
 template <typename Control>
 std::string rewritten(std::string_view text, std::string_view broken, Control control) {
@@ -22,6 +25,8 @@ std::string rewritten(std::string_view text, std::string_view broken, Control co
       out += broken;
     } else if (is_control(text[i])) {
       out += control(text[i]);
+    } else if (is_second_control(text.substr(i, length))) {
+      out += control(text[i + 1]);
     } else {
       out += text.substr(i, length);
     }

@@ -279,8 +279,9 @@ std::string to_text(const Cell& cell) {
   if (cell.is_number_float()) return short_number(cell.get<double>());
   if (cell.is_array()) return joined(cell, " ", [](const Cell& item) { return to_text(item); });
   if (!cell.is_object()) return cell.dump();
-  return joined(
-      cell.get_ref<const Fields&>(), " ", [](const auto& field) { return field.first + "=" + to_text(field.second); });
+  return joined(cell.get_ref<const Fields&>(), " ", [](const auto& field) {
+    return visible_line(field.first) + "=" + to_text(field.second);
+  });
 }
 
 }  // namespace bapi
