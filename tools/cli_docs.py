@@ -17,7 +17,7 @@ This page lists every command with its options. It repeats `bapi --help` and `ba
 - All other commands work while a study runs. A second `run` or `resume` is refused with exit code 3.
 - On a terminal, `run` and `resume` show a [live view](quickstart.md#4-run) on standard error; `NO_COLOR` turns colours
   off. In a pipe, or with `TERM=dumb`, they write one line per decision and per finished segment instead. With `--quiet`
-  they print only the result.
+  they print only the result. If standard error is not read for a second, lines are left out, and the study continues.
 
 | exit code | meaning |
 | ---: | --- |

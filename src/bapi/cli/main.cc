@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "bapi/base/error.h"
@@ -27,6 +28,15 @@ void let_writes_fail() {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, on_failed_write);
 }
 
+// A parent that ignores the ends of its children, or blocks signals, passes that on: ends of programs would never be
+// seen, and Ctrl-C would not be heard.
+void hear_signals() {
+  std::signal(SIGCHLD, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
 // Whether the reader of standard output has closed its end.
 bool reader_left() {
   pollfd output{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
@@ -45,6 +55,7 @@ int delivered(int code) {
 int main(int argc, char** argv) {
   using namespace bapi;
   let_writes_fail();
+  hear_signals();
   try {
     return delivered(dispatch(all_commands(), std::vector<std::string>(argv + 1, argv + argc)));
   } catch (const InvalidInput& error) {
@@ -53,6 +64,8 @@ int main(int argc, char** argv) {
     return complain(error.what(), kStoreUnavailable);
   } catch (const std::bad_alloc&) {
     return complain("out of memory", kStoreUnavailable);
+  } catch (const std::system_error& error) {  // a file that cannot be accessed, a thread that cannot be started
+    return complain(std::string("the system refused: ") + error.what(), kStoreUnavailable);
   } catch (const std::exception& error) {
     return complain(std::string("this is a bug in bapi, please report it: ") + error.what(), kBug);
   }

@@ -1,11 +1,13 @@
 #include "bapi/cli/terminal.h"
 
 #include <langinfo.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <clocale>
 #include <cstdlib>
@@ -70,9 +72,17 @@ std::string in_ascii(std::string_view text) {
   return out;
 }
 
+// Nobody who stops reading (Ctrl-S, a pager, a full pipe) may hold up a study: after a while the text is left out, and
+// so is all that follows until there is room again.
 void write_error(std::string_view text) {
+  constexpr int kPatience = 1000;        // milliseconds
+  constexpr std::size_t kAtOnce = 4096;  // PIPE_BUF: fits into a pipe that has room
+  static std::atomic<bool> nobody_reads = false;
   while (!text.empty()) {
-    const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+    pollfd output{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+    nobody_reads = poll(&output, 1, nobody_reads ? 0 : kPatience) <= 0;
+    if (nobody_reads) return;
+    const ssize_t written = write(STDERR_FILENO, text.data(), std::min(kAtOnce, text.size()));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return;  // a closed terminal must not end a study
     text.remove_prefix(static_cast<std::size_t>(written));

@@ -33,7 +33,7 @@ TerminalStyle terminal_style();
 // Block characters, dots, ellipses and ± replaced by ASCII, everything else outside of it by question marks.
 std::string in_ascii(std::string_view text);
 
-// Writes all of `text` to standard error in as few calls as possible.
+// Writes `text` to standard error. Waits a second for whoever reads it there, no longer: then the text is left out.
 void write_error(std::string_view text);
 
 }  // namespace bapi
