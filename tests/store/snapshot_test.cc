@@ -57,6 +57,21 @@ TEST_F(Snapshots, HoldTheFilesAndTheirEpoch) {
   EXPECT_EQ(newest->files, trial.best() / "epoch-24" / "checkpoint");
 }
 
+TEST_F(Snapshots, NothingIsReadWrittenOrRemovedThroughALink) {
+  const TrialDir other{temp / "mine"};
+  fs::create_directories(other.checkpoint());
+  std::ofstream(other.checkpoint() / "model") << "mine";
+  ASSERT_TRUE(take_snapshot({.dir = other, .label = {.epoch = 1, .value = 0.5}}).taken);
+  fs::create_directory_symlink(other.best(), trial.best());
+  save(2);
+  EXPECT_NE(take(2).failure.find("symbolic link"), std::string::npos);
+  note_missed(trial, {.epoch = 2, .reason = "why"});
+  settle_snapshots(trial);
+  EXPECT_FALSE(newest_snapshot(trial));
+  EXPECT_EQ(kept(), std::vector<std::string>{"epoch-1"});
+  EXPECT_EQ(text_of(other.best() / "epoch-1" / "checkpoint" / "model"), "mine");
+}
+
 TEST_F(Snapshots, TheEarlierOnesAreRemoved) {
   for (const Epoch epoch : {1, 2, 5}) {
     save(epoch);

@@ -325,6 +325,11 @@ double TreeState::newest_content() const {
   return static_cast<double>(newest / 1'000'000'000) + 1e-9 * static_cast<double>(newest % 1'000'000'000);
 }
 
+bool is_anything_at(const std::filesystem::path& path) {
+  struct stat status = {};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
 bool holds_something(const std::filesystem::path& directory) {
   std::error_code failed;
   const bool empty = std::filesystem::is_empty(directory, failed);

@@ -34,6 +34,9 @@ struct TreeState {
 inline constexpr int kDeepestTree = 64;
 inline constexpr std::size_t kLargestTree = 100'000;  // entries
 
+// Whether anything is at this path, be it a link that leads nowhere. What cannot be looked at is not there.
+bool is_anything_at(const std::filesystem::path& path);
+
 // Whether a directory is there, can be read and is not empty.
 bool holds_something(const std::filesystem::path& directory);
 

@@ -1,6 +1,7 @@
 #include "bapi/process/ahead.h"
 
 #include "bapi/base/file.h"
+#include "bapi/base/file_tree.h"
 #include "bapi/process/file_tail.h"
 
 namespace bapi {
@@ -21,7 +22,7 @@ void keep_ahead(const TrialDir& dir, std::span<const ReportLine> reports, const 
 
 std::vector<EpochReport> reports_ahead(const TrialDir& dir, const std::string& metric, Epoch last) {
   std::vector<EpochReport> reports;
-  if (!std::filesystem::exists(dir.ahead())) return reports;
+  if (!is_anything_at(dir.ahead())) return reports;
   FileTail(dir.ahead(), 0)
       .read(
           [&](std::string_view line) {

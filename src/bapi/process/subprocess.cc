@@ -60,7 +60,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }
 
 bool is_program(const std::string& path) {
-  return ::access(path.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(path);
+  std::error_code ignored;
+  return ::access(path.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(path, ignored);
 }
 
 // The file to execute, or nullopt if PATH has none of that name.

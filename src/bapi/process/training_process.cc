@@ -48,6 +48,12 @@ void end_last_line(const std::filesystem::path& file) {
 
 // What stands in the place of one of our files and is none; empty if nothing does.
 std::string foreign_file(const TrialDir& dir) {
+  for (const std::filesystem::path& directory : {dir.root, dir.checkpoint()}) {
+    std::error_code ignored;
+    if (is_anything_at(directory) && !std::filesystem::is_directory(directory, ignored)) {
+      return why_not("use", directory, ENOTDIR);
+    }
+  }
   for (const std::filesystem::path& file : {dir.log(), dir.report(), dir.config(), dir.process(), dir.ahead()}) {
     for (const char* ending : {"", ".new"}) {
       struct stat status = {};
@@ -55,11 +61,6 @@ std::string foreign_file(const TrialDir& dir) {
       if (::lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) continue;
       return why_not("use", path, S_ISLNK(status.st_mode) ? ELOOP : ENXIO);
     }
-  }
-  std::error_code ignored;
-  const auto found = std::filesystem::status(dir.checkpoint(), ignored);
-  if (std::filesystem::exists(found) && !std::filesystem::is_directory(found)) {
-    return why_not("use", dir.checkpoint(), ENOTDIR);
   }
   return "";
 }
@@ -151,7 +152,8 @@ std::variant<std::unique_ptr<TrainingProcess>, TrainingProcess::Refusal> Trainin
   write_process_file(dir.process(), file);
   about_to_begin();
   if (const auto failure = subprocess.begin()) {
-    std::filesystem::remove(dir.process());
+    std::error_code ignored;
+    std::filesystem::remove(dir.process(), ignored);
     return refusal(*failure);
   }
   std::unique_ptr<TrainingProcess> process(

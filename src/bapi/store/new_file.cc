@@ -61,7 +61,8 @@ NewFile give_name(const std::filesystem::path& draft, const std::filesystem::pat
 
 NewFile make_file(const std::filesystem::path& file, std::string_view content) {
   const Draft draft{file.string() + ".new." + std::to_string(::getpid())};
-  OpenFile output(draft.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
+  ::unlink(draft.path.c_str());  // what a process of the same number left, or somebody has put in the way
+  OpenFile output(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC);
   output.write(content);
   output.sync();
   const NewFile outcome = give_name(draft.path, file);

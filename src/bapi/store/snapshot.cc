@@ -35,6 +35,12 @@ constexpr std::size_t kLargestText = 16 * 1024;
 fs::path restored_beside(const TrialDir& dir) { return dir.models() / "checkpoint.new"; }
 fs::path checkpoint_epoch_file(const TrialDir& dir) { return dir.models() / "checkpoint-epoch"; }
 
+// Why nothing of a trial's snapshots may be read, written or removed: a link may lead to files that are none of bapi's.
+std::string lies_elsewhere(const TrialDir& dir) {
+  std::error_code ignored;
+  return fs::is_symlink(fs::symlink_status(dir.best(), ignored)) ? why_not("use", dir.best(), ELOOP) : "";
+}
+
 std::string on_one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
@@ -91,6 +97,7 @@ std::optional<Snapshot> read_snapshot(const fs::path& directory) {
 
 // Complete ones, the highest epoch first.
 std::vector<Snapshot> snapshots_of(const TrialDir& dir) {
+  if (!lies_elsewhere(dir).empty()) return {};
   std::vector<std::pair<Epoch, fs::path>> found;
   std::error_code failed;
   for (const fs::directory_entry& entry : fs::directory_iterator(dir.best(), failed)) {
@@ -108,6 +115,7 @@ std::vector<Snapshot> snapshots_of(const TrialDir& dir) {
 
 // All but the newest one, and but the newest that a power cut cannot tear.
 void remove_superseded(const TrialDir& dir) {
+  if (!lies_elsewhere(dir).empty()) return;
   const std::vector<Snapshot> complete = snapshots_of(dir);
   std::vector<fs::path> kept;
   for (const Snapshot& snapshot : complete) {
@@ -176,6 +184,7 @@ class Unfinished {
 };
 
 std::string make_snapshot(const SnapshotRequest& request, const std::function<void()>& copied, Snapshot& snapshot) {
+  if (std::string trouble = lies_elsewhere(request.dir); !trouble.empty()) return trouble;
   make_directories(request.dir.best());
   const Unfinished unfinished(request.dir.best() / kUnfinished);
   if (std::string trouble = remove_tree(unfinished.path()); !trouble.empty()) return trouble;
@@ -252,6 +261,7 @@ void settle_snapshots(const TrialDir& dir) {
 }
 
 void note_missed(const TrialDir& dir, const MissedSnapshot& missed) {
+  if (!lies_elsewhere(dir).empty()) return;
   try {
     make_directories(dir.best());
     replace_file(dir.best() / kMissed, fmt::format("{} {}\n", missed.epoch, on_one_line(missed.reason)));
@@ -274,7 +284,7 @@ std::vector<fs::path> unfinished_copies(const TrialDir& dir) {
   std::vector<fs::path> found;
   std::error_code ignored;
   for (const fs::path& path : {dir.best() / kUnfinished, restored_beside(dir)}) {
-    if (fs::exists(path, ignored)) found.push_back(path);
+    if (lies_elsewhere(dir).empty() && fs::exists(path, ignored)) found.push_back(path);
   }
   return found;
 }

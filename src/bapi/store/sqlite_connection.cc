@@ -187,6 +187,11 @@ void Connection::set_commit_sync(CommitSync sync) {
   sync_ = sync;
 }
 
+bool Connection::has_moved() const {
+  int moved = 0;
+  return sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0;
+}
+
 std::string Connection::image() const {
   sqlite3_int64 size = 0;
   const std::unique_ptr<unsigned char, void (*)(void*)> bytes(sqlite3_serialize(db_.get(), "main", &size, 0),

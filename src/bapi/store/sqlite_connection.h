@@ -82,6 +82,9 @@ class Connection {
 
   void set_commit_sync(CommitSync sync);
 
+  // Whether the file was removed or replaced since it was opened: what is written now goes where nobody finds it.
+  bool has_moved() const;
+
   // The bytes of the database as a file in WAL mode.
   std::string image() const;
 

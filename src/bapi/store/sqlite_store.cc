@@ -151,7 +151,7 @@ struct SqliteStore::Impl {
   void insert_event(const Event& event, double at);
   EventSeq last_seq();
   Event read_event() const;
-  void check_leadership() const;
+  void check_place() const;
 
   Connection db;
   StudySpec spec;
@@ -193,8 +193,14 @@ Event SqliteStore::Impl::read_event() const {
                    .cost = select->number(6)});
 }
 
-void SqliteStore::Impl::check_leadership() const {
+// Nobody else may write the log by now, and it is where its readers look for it.
+void SqliteStore::Impl::check_place() const {
   if (leadership) leadership->check_held();
+  if (!db.has_moved()) return;
+  throw StoreError(
+      fmt::format("{}: this file was removed or replaced while the study was running. Nothing more is written; put it "
+                  "back, or a copy of it, and run the study again",
+                  db.file().string()));
 }
 
 SqliteStore::SqliteStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -282,7 +288,7 @@ EventLog SqliteStore::read(EventSeq after, EventSeq most) const {
 
 bool SqliteStore::append(EventSeq last, std::span<const Event> facts, double at, Durability durability) {
   for (const Event& fact : facts) check(!is_decision(fact), "append: a decision goes through append_decision");
-  impl_->check_leadership();
+  impl_->check_place();
   impl_->db.set_commit_sync(durability == Durability::power ? CommitSync::full : CommitSync::normal);
   Transaction transaction(impl_->db);
   if (impl_->last_seq() != last) return false;
@@ -293,7 +299,7 @@ bool SqliteStore::append(EventSeq last, std::span<const Event> facts, double at,
 
 bool SqliteStore::append_decision(EventSeq last, const Event& decision, double at) {
   check(is_decision(decision), "append_decision: a fact goes through append");
-  impl_->check_leadership();
+  impl_->check_place();
   impl_->db.set_commit_sync(CommitSync::full);
   Transaction transaction(impl_->db);
   if (impl_->last_seq() != last) return false;
@@ -305,7 +311,7 @@ bool SqliteStore::append_decision(EventSeq last, const Event& decision, double a
 
 void SqliteStore::update_spec(const StudySpec& spec) {
   const std::string text = encode(spec);
-  impl_->check_leadership();
+  impl_->check_place();
   impl_->db.set_commit_sync(CommitSync::full);
   Transaction transaction(impl_->db);
   Statement update(impl_->db, "UPDATE study SET spec_json = ?1");

@@ -9,6 +9,7 @@
 
 #include "bapi/base/clock.h"
 #include "bapi/base/error.h"
+#include "bapi/base/file_tree.h"
 #include "bapi/process/gpus.h"
 #include "bapi/process/recovery.h"
 #include "bapi/report/text.h"
@@ -46,7 +47,7 @@ bool has_report(const StudyPlace& place, const History& history) {
   const StudyDir& dir = place.dir();
   for (const Trial& trial : history.trials()) {
     const TrialDir files = dir.trial(trial.id);
-    if (!std::filesystem::exists(files.process())) continue;
+    if (!is_anything_at(files.process())) continue;
     if (has_report(recover_process(history.spec(), trial, files))) return true;
   }
   return false;
