@@ -156,6 +156,7 @@ bool WorkerEvaluator::serve() {
 }
 
 void WorkerEvaluator::keep_limits() {
+  look_around();
   for (auto& [trial, worker] : workers_) {
     if (worker.killed || !worker.kill_at || clock_.now() < *worker.kill_at) continue;
     worker.killed = true;

@@ -117,6 +117,7 @@ class WorkerEvaluator : public Evaluator {
   void answer(Worker& worker, WorkerAnswer::Kind kind);
   void tell_to_end(Worker& worker);
   void keep_limits();
+  virtual void look_around() {}  // several times a second, also while `clock` stands still
   double next_kill() const;
   void take(const WorkerMessage& message);
   void end_wait(Worker& worker, double at);

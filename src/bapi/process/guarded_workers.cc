@@ -42,11 +42,6 @@ void WorkerGuard::forget(int pid) {
   wards_.erase(ward);
 }
 
-std::vector<Event> GuardedWorkerEvaluator::wait(double seconds) {
-  guard_.guardian().stay_guarded();
-  return WorkerEvaluator::wait(seconds);
-}
-
 void GuardedWorkerEvaluator::keep_within(const RunLimits& limits) {
   guard_.guardian().set_limits({.training_seconds = limits.training_seconds,
                                 .seconds = limits.seconds,

@@ -56,13 +56,14 @@ class GuardedWorkerEvaluator : public WorkerEvaluator {
                          ContinuesAfter continues_after)
       : WorkerEvaluator(spec, pool, clock, std::move(continues_after)), guard_(guard) {}
 
-  std::vector<Event> wait(double seconds) override;
   void keep_within(const RunLimits& limits) override;
   bool out_of_time() const override { return guard_.guardian().limit_passed(); }
   void pause() override { guard_.guardian().pause(); }
   void go_on() override { guard_.guardian().go_on(); }
 
  private:
+  void look_around() override { guard_.guardian().stay_guarded(); }
+
   WorkerGuard& guard_;
 };
 

@@ -52,12 +52,19 @@ std::string random_mark() {
   return fmt::format("BAPI_CONTROLLER={:016x}{:016x}", number[0], number[1]);
 }
 
-// Returns when the guardian has stopped the programs, or does not. Does nothing that a signal handler must not do.
+// SIGCONT has come since Ctrl-Z.
+std::atomic<bool> stop_taken_back = false;
+
+// Returns when the guardian has stopped the programs, or does not, or when the stop is taken back. Does nothing that a
+// signal handler must not do. A guardian that was stopped itself is continued.
 void request_stop(GuardianPage& page) {
   constexpr int kAttempts = 100;
   constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 5'000'000};
   page.stop_requests.fetch_add(1);
-  for (int i = 0; i < kAttempts && page.pause.get().since <= 0.0; ++i) ::nanosleep(&kPause, nullptr);
+  if (const int guardian = page.guardian.load(); guardian > 0) ::kill(guardian, SIGCONT);
+  for (int i = 0; i < kAttempts && page.pause.get().since <= 0.0 && !stop_taken_back; ++i) {
+    ::nanosleep(&kPause, nullptr);
+  }
 }
 
 // Ctrl-Z: first the programs, then this process.
@@ -66,27 +73,38 @@ std::atomic<GuardianPage*> page_of_stop_signal = nullptr;
 extern "C" void on_stop_signal(int) {
   const int error = errno;
   GuardianPage* page = page_of_stop_signal.load();
+  stop_taken_back = false;
   if (page) request_stop(*page);
-  ::raise(SIGSTOP);
+  if (!stop_taken_back) ::raise(SIGSTOP);
   if (page) page->stop_requests.fetch_sub(1);
   errno = error;
 }
 
+// It may come before the stop, which takes a moment: a stop after it would last.
+extern "C" void on_continue_signal(int) { stop_taken_back = true; }
+
+bool has_default(int signal) {
+  struct sigaction current = {};
+  ::sigaction(signal, nullptr, &current);
+  return current.sa_handler == SIG_DFL;
+}
+
 // Only where the application has no wish of its own.
 void catch_stop_signal(GuardianPage* page) {
-  struct sigaction current = {};
-  ::sigaction(SIGTSTP, nullptr, &current);
-  if (current.sa_handler != SIG_DFL || page_of_stop_signal.load()) return;
+  if (!has_default(SIGTSTP) || !has_default(SIGCONT) || page_of_stop_signal.load()) return;
   page_of_stop_signal.store(page);
   struct sigaction action = {};
   action.sa_handler = on_stop_signal;
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGTSTP, &action, nullptr);
+  action.sa_handler = on_continue_signal;
+  ::sigaction(SIGCONT, &action, nullptr);
 }
 
 void release_stop_signal(GuardianPage* page) {
   if (page_of_stop_signal.load() != page) return;
   ::signal(SIGTSTP, SIG_DFL);
+  ::signal(SIGCONT, SIG_DFL);
   page_of_stop_signal.store(nullptr);
 }
 
@@ -99,8 +117,10 @@ Guardian::Guardian(int wards, double grace, Orphans orphans)
       orphans_(orphans),
       page_(map_page(wards), unmap),
       own_marks_(static_cast<std::size_t>(wards)),
-      killed_(static_cast<std::size_t>(wards)) {
+      killed_(static_cast<std::size_t>(wards)),
+      asked_at_(monotonic_seconds()) {
   page_->since = ticks_since_boot();
+  page_->looked_at = monotonic_seconds();
   if (orphans_ == Orphans::adopted) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   start();
   catch_stop_signal(page_.get());
@@ -117,6 +137,7 @@ void Guardian::start() {
                  .grace = grace_,
                  .adopts_orphans = orphans_ == Orphans::adopted});
   }
+  page_->guardian.store(pid);
   identity_ = identify(pid).value_or(ProcessIdentity{.pid = pid, .start_ticks = 0, .boot = {}});
 }
 
@@ -137,13 +158,20 @@ Guardian::~Guardian() {
   if (::getpid() != owner_) return;  // a forked child's copy guards nothing
   release_stop_signal(page_.get());
   end_all();
+  end_orphans();
   ::kill(identity_.pid, SIGKILL);
   while (::waitpid(identity_.pid, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
 void Guardian::stay_guarded() {
-  if (::waitpid(identity_.pid, nullptr, WNOHANG) == identity_.pid) start();
+  int status = 0;
+  if (::waitpid(identity_.pid, &status, WNOHANG | WUNTRACED) != identity_.pid) return;
+  if (WIFSTOPPED(status)) {
+    ::kill(identity_.pid, SIGCONT);
+  } else {
+    start();
+  }
 }
 
 int Guardian::watch(const ProcessIdentity& leader, const std::filesystem::path& file) {
@@ -203,17 +231,18 @@ FamilyTraits Guardian::traits_of_all() const {
   return traits;
 }
 
+bool Guardian::is_watched(int pid) const {
+  return std::any_of(
+      page_->wards(), page_->wards() + page_->wards_size, [&](const Ward& ward) { return ward.pid.load() == pid; });
+}
+
 // Whether the program is a single process. As orphans come to this process, its own children and those of the leader
 // tell, without a look at all processes of the machine.
 bool Guardian::is_alone(const ProcessIdentity& leader) const {
   if (orphans_ == Orphans::left) return false;
   const std::optional<std::vector<int>> ours = children_of(::getpid());
   if (!ours) return false;
-  const auto known = [&](int pid) {
-    return pid == identity_.pid || std::any_of(page_->wards(),
-                                               page_->wards() + page_->wards_size,
-                                               [&](const Ward& ward) { return ward.pid.load() == pid; });
-  };
+  const auto known = [&](int pid) { return pid == identity_.pid || is_watched(pid); };
   if (!std::all_of(ours->begin(), ours->end(), known)) return false;
   const std::optional<ProcessEntry> entry = process_entry(leader.pid);
   if (!entry || !entry->alive()) return true;
@@ -244,7 +273,10 @@ void Guardian::go_on(int ward) {
   signal(ward, SIGCONT);
 }
 
-void Guardian::pause() { request_stop(*page_); }
+void Guardian::pause() {
+  stop_taken_back = false;
+  request_stop(*page_);
+}
 
 void Guardian::go_on() {
   page_->stop_requests.fetch_sub(1);
@@ -258,9 +290,10 @@ void Guardian::go_on() {
 Rest Guardian::end_rest(int ward) {
   const FamilyTraits traits = traits_of(ward);
   if (is_alone(traits.leaders.front())) return Rest::none;
+  const bool were_orphans = traits.heir != 0 && end_orphans();
   const std::vector<ProcessEntry> table = process_table();
   const std::vector<ProcessEntry> left = family_members(table, traits);
-  Rest rest = left.empty() ? Rest::none : Rest::dying;
+  Rest rest = were_orphans ? Rest::found : left.empty() ? Rest::none : Rest::dying;
   for (const ProcessEntry& entry : left) {
     ::kill(entry.pid, SIGKILL);
     if (killed_[static_cast<std::size_t>(ward)].insert(entry.pid).second) rest = Rest::found;
@@ -283,6 +316,34 @@ void Guardian::reap_orphans(const std::vector<ProcessEntry>& table) const {
   }
 }
 
+// A program may go on in ever new processes, faster than a look at all processes of the machine. Its orphans come to
+// this process, whose own children are soon looked through: until none was there several times. Returns whether there
+// was any.
+bool Guardian::end_orphans() const {
+  constexpr int kLooks = 200;
+  constexpr int kNoneLeft = 3;
+  constexpr timespec kBetweenLooks = {.tv_sec = 0, .tv_nsec = 1'000'000};
+  if (orphans_ == Orphans::left) return false;
+  const int session = ::getsid(0);
+  bool found = false;
+  for (int look = 0, none = 0; look < kLooks && none < kNoneLeft; ++look) {
+    ++none;
+    for (const int child : children_of(::getpid()).value_or(std::vector<int>())) {
+      const std::optional<ProcessEntry> entry = process_entry(child);
+      if (!entry || child == identity_.pid || is_watched(child) || entry->session == session ||
+          entry->start_ticks < page_->since) {
+        continue;
+      }
+      found = found || entry->alive();
+      none = 0;
+      ::kill(child, SIGKILL);
+      ::waitpid(child, nullptr, WNOHANG);
+    }
+    ::nanosleep(&kBetweenLooks, nullptr);
+  }
+  return found;
+}
+
 double Guardian::lived(int ward) const { return ended_at(ward).value_or(now()) - page_->wards()[ward].started; }
 
 std::optional<double> Guardian::ended_at(int ward) const {
@@ -291,9 +352,28 @@ std::optional<double> Guardian::ended_at(int ward) const {
   return ended;
 }
 
-double Guardian::now() const { return training_time(page_->pause.get(), monotonic_seconds()); }
+// After a standstill of all, the first to run may be this process: it is for the guardian to say what that was.
+void Guardian::let_guardian_look() const {
+  constexpr double kLong = 1.0;  // seconds since the time was last asked for
+  constexpr double kLate = 0.5;  // seconds for which a guardian that runs never fails to look
+  constexpr int kAttempts = 60;
+  constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 5'000'000};
+  const double asked_at = asked_at_.exchange(monotonic_seconds());
+  if (monotonic_seconds() - asked_at < kLong) return;
+  for (int i = 0; i < kAttempts && monotonic_seconds() - page_->looked_at.load() > kLate; ++i) {
+    if (i == 0) ::kill(identity_.pid, SIGCONT);
+    ::nanosleep(&kPause, nullptr);
+  }
+  asked_at_ = monotonic_seconds();
+}
+
+double Guardian::now() const {
+  let_guardian_look();
+  return training_time(page_->pause.get(), monotonic_seconds());
+}
 
 double Guardian::paused() const {
+  let_guardian_look();
   const Pause pause = page_->pause.get();
   return pause.before + (pause.since > 0.0 ? monotonic_seconds() - pause.since : 0.0);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -35,10 +36,10 @@ enum class Rest {
 // - When the controller is gone, however it died, it ends every process of every training program, also those that left
 //   their session, group or parent, and notes how long each program trained.
 // - While the controller is stopped (kill -STOP, Ctrl-Z) it keeps the programs stopped too. Such time is `paused`.
+// - A time in which all stand still together (a job that is suspended, a container that is paused) is `paused` as well.
 // - When a limit is passed and the controller is busy elsewhere, it ends the programs: SIGTERM, after `grace` SIGKILL.
-// - It stamps the instant at which a program ends, whatever the controller does then: that of the SIGKILL for those
-// that
-//   it kills, because a program that was killed executes nothing more, however long the machine takes to take it down.
+// - It stamps the instant at which a program ends, whatever the controller does then. For a program that it kills, that
+//   is the SIGKILL: the program executes nothing more after it, however long the machine takes to take it down.
 //
 // Instants are seconds of training time: those of the monotonic clock, in which a sleeping machine does not age, less
 // `paused`.
@@ -93,7 +94,7 @@ class Guardian {
   void set_limits(const GuardianLimits& limits);
   bool limit_passed() const;  // and the programs were ended for it; for good
 
-  // Forks another guardian if somebody has ended this one.
+  // Forks another guardian if somebody has ended this one, and continues one that was stopped.
   void stay_guarded();
 
  private:
@@ -103,6 +104,9 @@ class Guardian {
   FamilyTraits traits_of_all() const;
   bool is_alone(const ProcessIdentity& leader) const;
   void reap_orphans(const std::vector<ProcessEntry>& table) const;
+  bool end_orphans() const;
+  bool is_watched(int pid) const;
+  void let_guardian_look() const;
 
   const int owner_;  // process id
   std::string mark_;
@@ -112,6 +116,7 @@ class Guardian {
   std::vector<std::string> own_marks_;                           // of the wards: NAME=value
   std::vector<std::set<int>> killed_;                            // processes of the wards that got SIGKILL from here
   ProcessIdentity identity_;
+  mutable std::atomic<double> asked_at_;  // when the time was last asked for, of the monotonic clock
 };
 
 }  // namespace bapi

@@ -1,5 +1,6 @@
 // The guardian's side of guardian.h: everything here runs in the guardian's own process.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,8 +12,11 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <map>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "bapi/base/file.h"
@@ -30,11 +34,38 @@ constexpr double kLimitSlack = 0.1;          // seconds that the controller has 
 constexpr double kEndWithin = 60.0;          // seconds after which even a process that cannot be killed is given up
 constexpr double kLookForStraysEvery = 0.2;  // seconds
 constexpr double kShortPause = 0.005;        // seconds between two looks while processes are ended or stopped
+constexpr double kStandstill = 1.0;          // seconds without anything that runs which are no accident
+constexpr double kRunsAtMost = 0.2;          // of that time, a process that stood still: it ran before and after
+constexpr double kTurnsAtMost = 5.0;         // a second of it, at a processor
+constexpr double kTurnsAround = 10.0;        // before and after
 
 void sleep_for(double seconds) {
   const timespec time = {.tv_sec = static_cast<time_t>(seconds),
                          .tv_nsec = static_cast<long>(1e9 * (seconds - std::floor(seconds)))};
   ::nanosleep(&time, nullptr);
+}
+
+// What a process had of the machine so far.
+struct Share {
+  double ran = 0.0;     // seconds, of all its threads
+  double waited = 0.0;  // seconds, of its first thread: ready to run
+  double turns = 0.0;   // of its first thread at a processor
+};
+
+// nullopt if it is gone, or if the kernel does not count.
+std::optional<Share> share_of(int pid) {
+  clockid_t clock = 0;
+  timespec time = {};
+  const FileDescriptor file(::open(fmt::format("/proc/{}/schedstat", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  char text[96] = {};
+  unsigned long long waited = 0;
+  unsigned long long turns = 0;
+  if (!file || ::read(file.get(), text, sizeof text - 1) <= 0) return std::nullopt;
+  if (std::sscanf(text, "%*u %llu %llu", &waited, &turns) != 2) return std::nullopt;
+  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return std::nullopt;
+  return Share{.ran = static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec),
+               .waited = 1e-9 * static_cast<double>(waited),
+               .turns = static_cast<double>(turns)};
 }
 
 int open_process(int pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
@@ -59,6 +90,7 @@ class Watch {
 
   void run() {
     while (!controller_is_gone()) {
+      leave_out_standstill();
       follow_wards();
       stamp_ends();
       follow_stops();
@@ -79,6 +111,35 @@ class Watch {
 
   bool paused() const { return page_.pause.get().since > 0.0; }
   double training_now() const { return training_time(page_.pause.get(), monotonic_seconds()); }
+
+  // A job that is suspended, a container that is paused: the controller, its programs and this process stand still
+  // together, and none can say so meanwhile. Afterwards it shows: this process has neither run nor waited for a
+  // processor for far longer than it meant to sleep, and nobody else has run either. Such time is a pause.
+  void leave_out_standstill() {
+    const double now = monotonic_seconds();
+    const std::optional<Share> own = share_of(::getpid());
+    if (last_look_.own && own && !paused()) {
+      const double passed = now - last_look_.at;
+      const double busy = own->ran - last_look_.own->ran + own->waited - last_look_.own->waited;
+      if (passed - busy > kStandstill && all_stood_still(passed)) {
+        page_.pause.set({.since = 0.0, .before = page_.pause.get().before + passed});
+      }
+    }
+    last_look_ = {.at = now, .own = own};
+    for (const int pid : relatives_) {
+      if (const auto share = share_of(pid)) last_look_.shares.emplace(pid, *share);
+    }
+    page_.looked_at.store(now);
+  }
+
+  bool all_stood_still(double passed) const {
+    return std::all_of(last_look_.shares.begin(), last_look_.shares.end(), [&](const auto& known) {
+      const Share before = known.second;
+      const Share share = share_of(known.first).value_or(before);
+      return share.ran - before.ran < kRunsAtMost * passed &&
+             share.turns - before.turns < kTurnsAround + kTurnsAtMost * passed;
+    });
+  }
 
   // The page as it is now: who came, who is forgotten. A program that ended before it was first seen is seen as well,
   // because the controller reaps it only after it has forgotten it.
@@ -252,7 +313,11 @@ class Watch {
       const std::optional<ProcessEntry> entry = process_entry(stray.first);
       return !entry || entry->start_ticks != stray.second;
     });
-    for (const auto& [index, followed] : followed_) add_strays_below(followed.leader.pid, followed.leader.pid);
+    relatives_ = {controller_};
+    for (const auto& [index, followed] : followed_) {
+      relatives_.insert(followed.leader.pid);
+      add_strays_below(followed.leader.pid, followed.leader.pid);
+    }
     for (const auto& [pid, start_ticks] : std::map(strays_)) add_strays_below(pid, 0);
     if (adopts_orphans_) add_strays_below(controller_, ::getsid(controller_));
   }
@@ -262,6 +327,7 @@ class Watch {
     for (const int child : children_of(pid).value_or(std::vector<int>())) {
       const std::optional<ProcessEntry> entry = process_entry(child);
       if (!entry || entry->start_ticks < page_.since || child == ::getpid() || is_leader(child)) continue;
+      relatives_.insert(child);
       if (entry->session != session && !strays_.emplace(child, entry->start_ticks).second) continue;
       add_strays_below(child, session);
     }
@@ -289,6 +355,7 @@ class Watch {
       note(index);
       followed.noted_end = ended;
     }
+    last_look_.at += monotonic_seconds() - now;  // a disk may have kept it waiting
   }
 
   // Until the next look, the next limit, or until a program or the controller ends.
@@ -328,6 +395,13 @@ class Watch {
   std::map<int, Followed> followed_;
   std::map<int, std::uint64_t> strays_;  // when they were started, by number
   double looked_for_strays_at_ = 0.0;
+  std::set<int> relatives_;  // the controller, the programs and all that descends from them, as they were then
+  struct Look {
+    double at = 0.0;
+    std::optional<Share> own = {};
+    std::map<int, Share> shares = {};  // of the relatives
+  };
+  Look last_look_;
   double kill_at_ = 0.0;
   bool killed_ = false;
   double noted_at_ = 0.0;

@@ -63,6 +63,8 @@ struct Ward {
 struct GuardianPage {
   Published<Pause> pause;                  // written by the guardian
   Published<PublishedLimits> limits;       // written by the controller
+  std::atomic<int> guardian = 0;           // its process; written by the controller
+  std::atomic<double> looked_at = 0.0;     // by the guardian: when it last looked, of the monotonic clock
   std::atomic<int> stop_requests = 0;      // of the controller; while there is one, everything is paused
   std::atomic<bool> limit_passed = false;  // by the guardian
   int wards_size = 0;

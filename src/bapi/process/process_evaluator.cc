@@ -314,8 +314,8 @@ void ProcessEvaluator::wait_for_the_machine(const std::string& why) {
 std::vector<Event> ProcessEvaluator::wait(double seconds) {
   const double until = now() + seconds;
   forget_recorded();
-  guardian_->stay_guarded();
   while (true) {
+    guardian_->stay_guarded();  // one that was killed during a pause leaves a clock that stands still
     fill_slots();
     pump();
     if (!facts_.empty() || now() >= until) return std::exchange(facts_, {});
@@ -782,7 +782,7 @@ std::vector<Event> ProcessEvaluator::recover(const History& history) {
   std::vector<Event> facts;
   for (const Trial& trial : history.trials()) {
     const TrialDir dir = dir_.trial(trial.id);
-    if (!std::filesystem::exists(dir.process())) continue;
+    if (!is_anything_at(dir.process())) continue;
     const std::vector<Event> found = recover_process(spec_, trial, dir, past);
     facts.insert(facts.end(), found.begin(), found.end());
     obsolete_.push_back(dir.process());

@@ -1,6 +1,7 @@
 #include "bapi/process/recovery.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -87,6 +88,7 @@ void wait_for_guardian(const ProcessFile& file, const TrialDir& dir) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const std::optional<ProcessEntry> guardian = process_entry(file.guardian.pid);
     if (identify(file.guardian.pid) != file.guardian || !guardian || guardian->parent == ::getpid()) return;
+    if (guardian->stopped()) ::kill(file.guardian.pid, SIGCONT);  // or it would never end them
     ::nanosleep(&kBetweenLooks, nullptr);
   }
   throw StoreError(
