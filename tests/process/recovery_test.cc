@@ -238,6 +238,17 @@ TEST_F(Recovery, PipesLinksAndHolesAreNotRead) {
   EXPECT_EQ(recover(), std::vector<Event>{});
 }
 
+// A file that the program replaces meanwhile may be gone when its turn comes: then once more.
+void copy_what_changes(const std::filesystem::path& from, const std::filesystem::path& to) {
+  using std::filesystem::copy_options;
+  std::error_code error;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::filesystem::copy(from, to, copy_options::recursive | copy_options::overwrite_existing, error);
+    if (!error) return;
+  }
+  FAIL() << error.message();
+}
+
 TEST_F(Recovery, ACopyOfARunningStudyLeavesTheOriginalAlone) {
   TempDir other;
   const StudyDir original(other.path() / "o.bapi");
@@ -250,7 +261,7 @@ TEST_F(Recovery, ACopyOfARunningStudyLeavesTheOriginalAlone) {
   running.start(segment(0, 0, 20));
   wait_for_a<Measured>(running);
   std::filesystem::create_directories(copy.root());
-  std::filesystem::copy(original.root(), copy.root(), std::filesystem::copy_options::recursive);
+  ASSERT_NO_FATAL_FAILURE(copy_what_changes(original.root(), copy.root()));
   const int pid = read_process_file(original.trial(kTrial).process())->identity.pid;
   ProcessEvaluator next(spec, copy, clock);
   EXPECT_FALSE(next.recover(history).empty());
