@@ -10,6 +10,13 @@
 namespace bapi {
 namespace {
 
+TEST(NumberIn, IsAllOfTheTextOrNothing) {
+  EXPECT_EQ(number_in<int>("-12"), -12);
+  EXPECT_EQ(number_in<double>("2.5e-3"), 2.5e-3);
+  for (const char* text : {"", " 1", "1 ", "1x", "+1", "1.0", "2147483648"}) EXPECT_FALSE(number_in<int>(text)) << text;
+  EXPECT_FALSE(number_in<std::uint64_t>("-1"));
+}
+
 TEST(ParseNumber, TakesTheWholeTextOrNothing) {
   EXPECT_EQ(parse_number("2.5e-3", "lr"), 2.5e-3);
   EXPECT_TRUE(std::isnan(parse_number("nan", "value")));

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
 #include "bapi/base/error.h"
 #include "bapi/base/nearest.h"
+#include "bapi/base/number.h"
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
@@ -33,10 +33,8 @@ std::string overview(const std::vector<PolicyInfo>& all) {
 
 // Defaults with at most four digits, as numbers for people have everywhere.
 std::string shown_default(const PolicyOptionInfo& option) {
-  const std::string& text = option.default_value;
-  double number = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? short_number(number) : text;
+  const auto number = number_in<double>(option.default_value);
+  return number ? short_number(*number) : option.default_value;
 }
 
 // Long meanings are wrapped below their column.

@@ -3,13 +3,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 
 #include "bapi/base/error.h"
+#include "bapi/base/number.h"
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
@@ -22,13 +22,11 @@ namespace {
 // diverged training should say so.
 std::string json_of(const std::string& word) {
   if (word == "true" || word == "false") return word;
-  const char* first = word.data() + (word.starts_with('+') ? 1 : 0);
-  double number = 0.0;
-  const auto [end, error] = std::from_chars(first, word.data() + word.size(), number);
-  if (error != std::errc() || end != word.data() + word.size()) return to_json(Cell(word));
-  if (std::isnan(number)) return "NaN";
-  if (std::isinf(number)) return number > 0.0 ? "Infinity" : "-Infinity";
-  return to_json(Cell(number));
+  const auto number = number_in<double>(std::string_view(word).substr(word.starts_with('+') ? 1 : 0));
+  if (!number) return to_json(Cell(word));
+  if (std::isnan(*number)) return "NaN";
+  if (std::isinf(*number)) return *number > 0.0 ? "Infinity" : "-Infinity";
+  return to_json(Cell(*number));
 }
 
 std::string line_of(const std::vector<std::string>& words) {

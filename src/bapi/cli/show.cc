@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <filesystem>
 #include <memory>
 
 #include "bapi/base/error.h"
+#include "bapi/base/number.h"
 #include "bapi/cli/commands.h"
 #include "bapi/cli/exit_code.h"
 #include "bapi/cli/listing.h"
@@ -30,13 +30,6 @@ struct ShowArguments {
   std::string format = "table";
 };
 
-std::optional<std::int64_t> number_of(const std::string& word) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return number;
-}
-
 struct Target {
   std::string study;
   std::int64_t trial = 0;
@@ -44,8 +37,9 @@ struct Target {
 
 Target target_of(std::vector<std::string> words) {
   require(words.size() <= 2, "show takes a trial number and at most one study");
-  if (words.size() == 2 && number_of(words[0]) && !number_of(words[1])) std::swap(words[0], words[1]);
-  const std::optional<std::int64_t> trial = number_of(words.back());
+  if (words.size() == 2 && number_in<std::int64_t>(words[0]) && !number_in<std::int64_t>(words[1]))
+    std::swap(words[0], words[1]);
+  const auto trial = number_in<std::int64_t>(words.back());
   require(trial.has_value(), fmt::format("{}: expected the number of a trial (bapi trials lists them)", words.back()));
   return {.study = words.size() == 2 ? words[0] : "", .trial = *trial};
 }

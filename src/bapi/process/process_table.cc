@@ -13,16 +13,10 @@
 #include <string_view>
 
 #include "bapi/base/file.h"
+#include "bapi/base/number.h"
 
 namespace bapi {
 namespace {
-
-std::optional<int> number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // Without streams: a look at the whole table reads hundreds of these.
 std::optional<std::string> read_small(const std::string& path) {
@@ -42,7 +36,7 @@ std::vector<int> numbered_folders(const std::string& path) {
   std::vector<int> numbers;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
   while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr) {
-    if (const std::optional<int> pid = number(entry->d_name)) numbers.push_back(*pid);
+    if (const std::optional<int> pid = number_in<int>(entry->d_name)) numbers.push_back(*pid);
   }
   return numbers;
 }
@@ -139,9 +133,9 @@ std::optional<ProcessEntry> process_entry(int pid) {
   if (name_end == std::string::npos) return std::nullopt;
   std::string_view rest = std::string_view(*text).substr(name_end + 1);
   const std::string_view state = next_field(rest);
-  const std::optional<int> parent = number(next_field(rest));
-  const std::optional<int> group = number(next_field(rest));
-  const std::optional<int> session = number(next_field(rest));
+  const std::optional<int> parent = number_in<int>(next_field(rest));
+  const std::optional<int> group = number_in<int>(next_field(rest));
+  const std::optional<int> session = number_in<int>(next_field(rest));
   for (int field = 7; field < 22; ++field) next_field(rest);
   const std::string_view ticks = next_field(rest);
   ProcessEntry entry;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <sstream>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "bapi/base/clock.h"
 #include "bapi/base/file.h"
 #include "bapi/base/file_tree.h"
+#include "bapi/base/number.h"
 #include "bapi/study/direction.h"
 
 namespace bapi {
@@ -60,11 +60,8 @@ std::string about_text(const SnapshotLabel& label, const TreeState& files, Sync 
 std::optional<Epoch> epoch_of_name(const std::string& name) {
   const std::string_view prefix = kPrefix;
   if (!name.starts_with(prefix)) return std::nullopt;
-  Epoch epoch = 0;
-  const char* const end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data() + prefix.size(), end, epoch);
-  if (error != std::errc() || rest != end || epoch < 1) return std::nullopt;
-  return epoch;
+  const auto epoch = number_in<Epoch>(std::string_view(name).substr(prefix.size()));
+  return epoch >= 1 ? epoch : std::nullopt;
 }
 
 // A number as fmt writes it; streams do not read "inf" and "nan", which no report has anyway.

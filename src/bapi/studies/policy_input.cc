@@ -3,25 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "bapi/base/error.h"
+#include "bapi/base/number.h"
 #include "bapi/base/split.h"
 
 namespace bapi {
 namespace {
 
-template <typename Number>
-bool parse(const std::string& text, Number& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 Value value_of(const std::string& text) {
-  std::int64_t integer = 0;
-  double real = 0.0;
-  if (parse(text, integer)) return integer;
-  if (parse(text, real)) return real;
+  if (const auto integer = number_in<std::int64_t>(text)) return *integer;
+  if (const auto real = number_in<double>(text)) return *real;
   return text;
 }
 

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 #include <string>
 
 #include "bapi/base/error.h"
+#include "bapi/base/number.h"
 #include "bapi/store/sqlite_store.h"
 #include "bapi/store/study_lock.h"
 #include "bapi/studies/study_view.h"
@@ -16,13 +16,6 @@ namespace bapi {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<std::int64_t> trial_number(const std::string& name) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return number;
-}
 
 // Its process is none of the copy's: what it reported is found in the report, what it cost is not charged twice.
 void copy_trial(const fs::path& from, const fs::path& to) {
@@ -37,7 +30,7 @@ int copy_trials(const StudyDir& dir, const StudyDir& copy, std::int64_t known) {
   if (!fs::exists(dir.root() / "trials")) return 0;
   for (const fs::directory_entry& entry : fs::directory_iterator(dir.root() / "trials")) {
     const std::string name = entry.path().filename().string();
-    const std::optional<std::int64_t> number = trial_number(name);
+    const std::optional<std::int64_t> number = number_in<std::int64_t>(name);
     if (!number) continue;
     if (*number >= known) ++unknown;
     copy_trial(entry.path(), (*number < known ? copy.root() : copy.root() / "set-aside") / "trials" / name);

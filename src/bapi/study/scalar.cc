@@ -1,9 +1,10 @@
 #include "bapi/study/scalar.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
+
+#include "bapi/base/number.h"
 
 namespace bapi {
 namespace {
@@ -14,15 +15,11 @@ bool is_one_of(std::string_view text, std::initializer_list<std::string_view> wo
 
 // All of `text`, or nothing. A leading plus is fine, "inf" and "nan" are words.
 template <typename Number>
-std::optional<Number> parse_number(std::string_view text) {
+std::optional<Number> plain_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   const bool numeric = !text.empty() && text.find_first_not_of("0123456789+-.eE") == std::string_view::npos &&
                        text.find_first_of("0123456789") != std::string_view::npos;
-  if (!numeric) return std::nullopt;
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  return numeric ? number_in<Number>(text) : std::nullopt;
 }
 
 }  // namespace
@@ -34,8 +31,8 @@ Value parse_scalar(std::string_view text) {
   if (is_one_of(text, {".inf", ".Inf", ".INF", "+.inf"})) return std::numeric_limits<double>::infinity();
   if (is_one_of(text, {"-.inf", "-.Inf", "-.INF"})) return -std::numeric_limits<double>::infinity();
   if (is_one_of(text, {".nan", ".NaN", ".NAN"})) return std::numeric_limits<double>::quiet_NaN();
-  if (const auto integer = parse_number<std::int64_t>(text)) return *integer;
-  if (const auto real = parse_number<double>(text)) return *real;
+  if (const auto integer = plain_number<std::int64_t>(text)) return *integer;
+  if (const auto real = plain_number<double>(text)) return *real;
   return std::string(text);
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "bapi/base/error.h"
+#include "bapi/base/number.h"
 #include "bapi/study/macros.h"
 #include "bapi/study/names.h"
 #include "bapi/study/parameters_file.h"
@@ -109,11 +109,9 @@ int read_kept_trials(const YamlField& field) {
   constexpr const char* kExpected = "all, or best 3 for the three best trials";
   const std::string text = field.text(kExpected);
   if (text == "all") return 0;
-  const std::string number = text.starts_with("best ") ? text.substr(5) : text;
-  int count = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
-  if (error != std::errc{} || end != number.data() + number.size() || count < 1) field.expected(kExpected);
-  return count;
+  const auto count = number_in<int>(text.starts_with("best ") ? text.substr(5) : text);
+  if (!count || *count < 1) field.expected(kExpected);
+  return *count;
 }
 
 void read_notation(const YamlField& field, KeptCheckpoints& kept) {
@@ -149,9 +147,9 @@ void read_notation(const YamlField& field, Gpus& gpus) {
 }
 
 void read_notation(const YamlField& field, std::uint64_t& seed) {
-  const std::string text = field.text("an integer from 0");
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc{} || end != text.data() + text.size()) field.expected("an integer from 0 to 2^64 - 1");
+  const auto number = number_in<std::uint64_t>(field.text("an integer from 0"));
+  if (!number) field.expected("an integer from 0 to 2^64 - 1");
+  seed = *number;
 }
 
 void read_notation(const YamlField& field, std::map<std::string, std::string>& variables) {

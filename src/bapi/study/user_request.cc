@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
 #include <string_view>
+
+#include "bapi/base/number.h"
 
 namespace bapi {
 namespace {
@@ -14,10 +15,8 @@ constexpr std::string_view kOtherName = "other name of trial ";
 std::optional<TrialId> trial_with_other_name(std::string_view field) {
   if (!field.starts_with(kOtherName)) return std::nullopt;
   field.remove_prefix(kOtherName.size());
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), number);
-  if (error != std::errc() || end != field.data() + field.size()) return std::nullopt;
-  return TrialId{number};
+  const auto number = number_in<std::int64_t>(field);
+  return number ? std::optional(TrialId{*number}) : std::nullopt;
 }
 
 }  // namespace
