@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "bapi/base/error.h"
+#include "bapi/base/number.h"
 #include "bapi/base/split.h"
 #include "bapi/base/utf8.h"
 #include "bapi/control/requests.h"
 #include "bapi/dashboard/answers.h"
+#include "bapi/dashboard/chart_answers.h"
+#include "bapi/dashboard/decision_answers.h"
 #include "bapi/dashboard/heap.h"
 #include "bapi/dashboard/page.h"
 #include "bapi/dashboard/stream.h"
+#include "bapi/dashboard/trial_answers.h"
 #include "bapi/report/text.h"
 #include "bapi/studies/study_insight.h"
 #include "bapi/studies/write_request.h"
@@ -25,30 +28,21 @@ constexpr std::chrono::milliseconds kFresh{50};
 constexpr int kMostStreams = 16;
 constexpr std::size_t kLargeAnswer = 1 << 18;
 
-std::string text_of(const Cell& cell) { return cell.dump(-1, ' ', false, Cell::error_handler_t::replace); }
-
 HttpAnswer no_such_path() { return http_error(404, "there is no such path", "docs/dashboard.md lists the paths"); }
 
 // What an answer about a study depends on: the events, the log that they stand in, and who runs the study, since trials
 // that nobody trains are interrupted.
-std::string version_of(const ShownStudy& view, const std::optional<Leader>& holder) {
+std::string version_of(const ShownStudy& view, const std::optional<Leader>& leader) {
   return fmt::format("\"{}-{:.3f}-{}\"",
                      view.log.last(),
                      view.log.empty() ? 0.0 : view.log.began(),
-                     holder ? std::to_string(holder->pid) : "");
+                     leader ? std::to_string(leader->pid) : "");
 }
 
 HttpAnswer record_answer(Fields record, EventSeq seq) {
   const bool there = std::any_of(record.begin(), record.end(), [](const auto& field) { return field.first == "seq"; });
   if (!there) record.emplace_back("seq", seq);
-  return {.body = text_of(record) + "\n"};
-}
-
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  return {.body = compact_json(record) + "\n"};
 }
 
 // "1,2,7"
@@ -56,7 +50,7 @@ std::set<TrialId> trials_in(std::string_view text, std::int64_t trials) {
   std::set<TrialId> wanted;
   if (text.empty()) return wanted;
   for (const std::string& part : split(text, ',')) {
-    const auto number = number_in(part);
+    const auto number = number_in<std::int64_t>(part);
     require(number && *number >= 0 && *number < trials,
             fmt::format("trials: expected numbers from 0 to {}, separated by commas", trials - 1));
     if (wanted.size() < 12) wanted.insert(TrialId{*number});
@@ -140,16 +134,13 @@ HttpAnswer Api::studies() {
       list.push_back(loading_entry(*study));
       continue;
     }
-    Fields entry = study->read([](const ShownStudy& view) { return list_entry(view); });
-    entry.emplace_back("id", study->id());
-    entry.emplace_back("error", Cell());
-    list.emplace_back(std::move(entry));
+    list.emplace_back(study->read([&](const ShownStudy& view) { return list_entry(view, study->id()); }));
   }
-  return {.body = text_of(Fields{{"studies", std::move(list)},
-                                 {"searched", catalogue_.searched()},
-                                 {"version", version},
-                                 {"read_only", rules_.read_only},
-                                 {"now", clock_.calendar()}}) +
+  return {.body = compact_json(Fields{{"studies", std::move(list)},
+                                      {"searched", catalogue_.searched()},
+                                      {"version", version},
+                                      {"read_only", rules_.read_only},
+                                      {"now", clock_.calendar()}}) +
                   "\n"};
 }
 
@@ -158,17 +149,8 @@ HttpAnswer Api::insight(const std::shared_ptr<LiveStudy>& study, const std::stri
       study->read([](const ShownStudy& view) { return std::pair(view.log.last(), std::ssize(view.history.trials())); });
   const std::set<TrialId> wanted = trials_in(request.parameter("trials"), trials);
   const std::shared_ptr<const InsightRecord> record = planner_.ask(study, wanted);
-  if (!record) return {.status = 202, .body = text_of(Fields{{"as_of", Cell()}, {"seq", last}}) + "\n"};
-  const Cell& answer = what == "plan"       ? record->plan
-                       : what == "what-if"  ? record->what_if
-                       : what == "forecast" ? record->forecast
-                                            : record->certificate;
-  const Fields fields = {{"as_of", record->as_of},
-                         {"seq", last},
-                         {"computed_at", record->computed_at},
-                         {"trouble", record->trouble.empty() ? Cell() : Cell(record->trouble)},
-                         {"answer", answer}};
-  HttpAnswer out{.body = text_of(fields) + "\n"};
+  if (!record) return {.status = 202, .body = compact_json(Fields{{"as_of", Cell()}, {"seq", last}}) + "\n"};
+  HttpAnswer out{.body = compact_json(insight_answer(*record, what, last)) + "\n"};
   out.status = record->as_of == last ? 200 : 202;
   return out;
 }
@@ -183,16 +165,14 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
   if (request.method == "POST") return no_such_path();
   if (what == "requests" && path.size() == 2 && Mailbox::is_id(path[1])) {
     const RequestBox::Answer answer = study->place().requests().answer(path[1]);
-    return {.body = text_of(Fields{{"state", word(answer.standing)},
-                                   {"reason", answer.reason.empty() ? Cell() : Cell(answer.reason)}}) +
+    return {.body = compact_json(Fields{{"state", word(answer.standing)},
+                                        {"reason", answer.reason.empty() ? Cell() : Cell(answer.reason)}}) +
                     "\n"};
   }
-  if (path.size() == 1 && (what == "plan" || what == "what-if" || what == "forecast" || what == "certificate")) {
-    return insight(study, what, request);
-  }
-  const std::optional<Leader> holder = study->holder();
+  if (path.size() == 1 && std::ranges::find(kInsights, what) != kInsights.end()) return insight(study, what, request);
+  const std::optional<Leader> leader = study->leader();
   return study->read([&](const ShownStudy& view) -> HttpAnswer {
-    const std::string version = version_of(view, holder);
+    const std::string version = version_of(view, leader);
     // Whoever has the answer already is told so.
     const auto versioned = [&](auto answer_now) {
       HttpAnswer answer{.status = 304};
@@ -203,7 +183,7 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
     const auto record = [&](auto look, const auto&... more) {
       return versioned([&] { return record_answer(look(view, more...), view.log.last()); });
     };
-    if (path.empty()) return record(overview_record, holder, clock_.calendar());
+    if (path.empty()) return record(overview_record, leader, clock_.calendar());
     if (path.size() == 1) {
       if (what == "trials") return record(trials_page, request.query);
       if (what == "decisions") return record(decisions_page, request.query);
@@ -217,7 +197,7 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
       }
     }
     if (what == "trials" && path.size() <= 3) {
-      const auto number = number_in(path[1]);
+      const auto number = number_in<std::int64_t>(path[1]);
       if (!number || *number < 0 || *number >= std::ssize(view.history.trials())) {
         return http_error(404,
                           fmt::format("there is no trial {}", visible_line(clipped(path[1], 40))),
@@ -226,7 +206,7 @@ HttpAnswer Api::of_study(const std::shared_ptr<LiveStudy>& study,
       const Trial& trial = view.history.trial(TrialId{*number});
       if (path.size() == 2) return record(trial_page, trial);
       if (path[2] == "log") {
-        return {.body = text_of(log_page(view, trial, request.query)) + "\n"};
+        return {.body = compact_json(log_page(view, trial, request.query)) + "\n"};
       }
     }
     return no_such_path();
@@ -241,7 +221,7 @@ HttpAnswer Api::take_request(const std::shared_ptr<LiveStudy>& study, const Http
   const RequestOutcome outcome = hand_in(study->place(), asked, clock_.calendar());
   if (outcome.standing == RequestBox::Standing::refused) return http_error(409, outcome.reason);
   if (outcome.standing == RequestBox::Standing::done) study->follow();
-  return {.status = 202, .body = text_of(Fields{{"request", outcome.id.empty() ? "0" : outcome.id}}) + "\n"};
+  return {.status = 202, .body = compact_json(Fields{{"request", outcome.id.empty() ? "0" : outcome.id}}) + "\n"};
 }
 
 HttpAnswer Api::stream(const HttpRequest& request) {

@@ -7,8 +7,11 @@
 #include <set>
 
 #include "bapi/dashboard/answers.h"
+#include "bapi/dashboard/chart_answers.h"
+#include "bapi/dashboard/decision_answers.h"
 #include "bapi/dashboard/page.h"
 #include "bapi/dashboard/planner.h"
+#include "bapi/dashboard/trial_answers.h"
 #include "bapi/report/text.h"
 
 namespace bapi {
@@ -61,15 +64,6 @@ KeptCurves curves_within(const ShownStudy& study, std::size_t most) {
   return curves;
 }
 
-// The record of an insight as the API gives it.
-Cell insight_cell(const InsightRecord& record, const Cell& answer, EventSeq seq) {
-  return Fields{{"as_of", record.as_of},
-                {"seq", seq},
-                {"computed_at", record.computed_at},
-                {"trouble", record.trouble.empty() ? Cell() : Cell(record.trouble)},
-                {"answer", answer}};
-}
-
 }  // namespace
 
 std::string html_report(const StudyView& view, const HtmlReportOptions& options, double now) {
@@ -82,11 +76,11 @@ std::string html_report(const StudyView& view, const HtmlReportOptions& options,
   Fields answers;
   const auto add = [&](const std::string& path, Cell cell) { answers.emplace_back(path, std::move(cell)); };
 
-  Fields entry = list_entry(study);
-  entry.emplace_back("id", kId);
-  entry.emplace_back("error", Cell());
   add("studies",
-      Fields{{"studies", std::vector<Cell>{entry}}, {"searched", Cell::array()}, {"read_only", true}, {"now", now}});
+      Fields{{"studies", std::vector<Cell>{list_entry(study, kId)}},
+             {"searched", Cell::array()},
+             {"read_only", true},
+             {"now", now}});
   add(base, overview_record(study, std::nullopt, now));
   add(base + "/trials?limit=100000", trials_page(study, {{"limit", "100000"}}));
   add(base + "/decisions?limit=2000", decisions_page(study, {{"limit", "500"}}));
@@ -94,10 +88,9 @@ std::string html_report(const StudyView& view, const HtmlReportOptions& options,
   add(base + "/incumbent", incumbent_record(study));
   add(base + "/timeline", timeline_record(study, {}));
   add(base + "/calibration", calibration_record(study));
-  add(base + "/plan", insight_cell(insight, insight.plan, seq));
-  add(base + "/what-if", insight_cell(insight, insight.what_if, seq));
-  add(base + "/forecast", insight_cell(insight, insight.forecast, seq));
-  add(base + "/certificate", insight_cell(insight, insight.certificate, seq));
+  for (const std::string_view which : kInsights) {
+    add(fmt::format("{}/{}", base, which), insight_answer(insight, which, seq));
+  }
   KeptCurves curves = curves_within(study, kMostPoints);
   add(base + "/curves", std::move(curves.record));
 
@@ -105,7 +98,7 @@ std::string html_report(const StudyView& view, const HtmlReportOptions& options,
   std::size_t pages = 0;
   for (const Trial* trial : by_interest(study.history)) {
     Cell page = trial_page(study, *trial);
-    bytes += page.dump(-1, ' ', false, Cell::error_handler_t::replace).size();
+    bytes += compact_json(page).size();
     if (bytes > kMostPageBytes) break;
     const std::string path = fmt::format("{}/trials/{}", base, index(trial->id));
     add(path, std::move(page));

@@ -30,14 +30,14 @@ void LiveStudy::follow(std::chrono::milliseconds at_least) {
   if (now - looked_ < at_least) return;
   looked_ = now;
   // The controller first: one that ends in between has then written all of its events.
-  std::optional<Leader> holder;
+  std::optional<Leader> leader;
   std::string trouble;
   try {
     const std::uint64_t inode = place_.in_database() ? 0 : inode_of(place_.dir().database());
     const bool replaced = !store_ || inode != inode_;
     if (replaced) store_ = place_.open_for_reading();
     inode_ = inode;
-    holder = place_.leader(*store_);
+    leader = place_.leader(*store_);
     if (replaced) {
       read_whole();
     } else {
@@ -48,10 +48,10 @@ void LiveStudy::follow(std::chrono::milliseconds at_least) {
     store_.reset();
   }
   const std::unique_lock lock(mutex_);
-  holder_ = std::move(holder);
+  leader_ = std::move(leader);
   trouble_ = std::move(trouble);
   if (!trouble_.empty()) study_.reset();
-  if (study_) study_->controller = holder_ ? Controller::present : Controller::absent;
+  if (study_) study_->controller = leader_ ? Controller::present : Controller::absent;
   changed_.notify_all();
 }
 
@@ -104,9 +104,9 @@ std::string LiveStudy::trouble() const {
   return trouble_;
 }
 
-std::optional<Leader> LiveStudy::holder() const {
+std::optional<Leader> LiveStudy::leader() const {
   const std::shared_lock lock(mutex_);
-  return holder_;
+  return leader_;
 }
 
 }  // namespace bapi

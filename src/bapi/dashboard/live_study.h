@@ -32,7 +32,7 @@ class LiveStudy {
   bool is_read() const;                                    // at least once
   bool wait_until_read(std::chrono::seconds limit) const;  // whether it is by then
   std::string trouble() const;                             // why it cannot be read; empty if it can
-  std::optional<Leader> holder() const;
+  std::optional<Leader> leader() const;
 
   // Calls `look` with the study as it stands; it does not change meanwhile. Throws StoreError if it could not be read.
   template <typename Look>
@@ -57,7 +57,7 @@ class LiveStudy {
   mutable std::shared_mutex mutex_;  // of what others read
   mutable std::condition_variable_any changed_;
   std::optional<ShownStudy> study_;
-  std::optional<Leader> holder_;
+  std::optional<Leader> leader_;
   std::string trouble_;
 };
 

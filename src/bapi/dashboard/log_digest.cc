@@ -5,7 +5,7 @@
 
 #include "bapi/base/error.h"
 #include "bapi/base/match.h"
-#include "bapi/study/codec.h"
+#include "bapi/study/replay.h"
 
 namespace bapi {
 namespace {
@@ -144,7 +144,7 @@ void LogDigest::open_bar(TrialId trial, Epoch until, double at) {
   bars_.push_back({.trial = trial, .until = until, .begin = at});
 }
 
-void LogDigest::close_bar(TrialId trial, double at, const char* how) {
+void LogDigest::close_bar(TrialId trial, double at, WorkEnd how) {
   WorkBar* bar = last_bar(trial);
   if (!bar || bar->end) return;
   bar->end = at;
@@ -156,16 +156,16 @@ void LogDigest::follow_work(const StoredEvent& stored, const BudgetSpec& budget)
   const auto seconds = [&](Cost cost) { return budget.meter == Meter::accrued ? budget.to_seconds(cost) : 0.0; };
   std::visit(Match{[&](const TrialStarted& e) { open_bar(e.trial, e.until, at); },
                    [&](const TrialResumed& e) { open_bar(e.trial, e.until, at); },
-                   [&](const TrialStopped& e) { close_bar(e.trial, at, "stopped"); },
+                   [&](const TrialStopped& e) { close_bar(e.trial, at, WorkEnd::stopped); },
                    [&](const Measured& e) {
                      const WorkBar* bar = last_bar(e.trial);
-                     if (!bar || std::string_view(bar->how) != "interrupted") return;
+                     if (!bar || bar->how != WorkEnd::interrupted) return;
                      open_bar(e.trial, bar->until, at - seconds(e.measurement.cost));
                    },
-                   [&](const SegmentDone& e) { close_bar(e.trial, at, "done"); },
-                   [&](const ProgramEnded& e) { close_bar(e.trial, at, "ended"); },
-                   [&](const TrialFailed& e) { close_bar(e.trial, at, "failed"); },
-                   [&](const Interrupted& e) { close_bar(e.trial, at, "interrupted"); },
+                   [&](const SegmentDone& e) { close_bar(e.trial, at, WorkEnd::done); },
+                   [&](const ProgramEnded& e) { close_bar(e.trial, at, WorkEnd::ended); },
+                   [&](const TrialFailed& e) { close_bar(e.trial, at, WorkEnd::failed); },
+                   [&](const Interrupted& e) { close_bar(e.trial, at, WorkEnd::interrupted); },
                    [&](const Overhead& e) {
                      WorkBar* bar = last_bar(e.trial);
                      if (bar && e.kind == OverheadKind::start_up) bar->start_up += seconds(e.cost);
@@ -195,11 +195,8 @@ std::vector<StoredEvent> LogDigest::events_of(TrialId trial, const History& hist
 
 void ShownStudy::take(std::span<const StoredEvent> events, const std::optional<Damage>& damage_after) {
   for (const StoredEvent& stored : events) {
-    if (std::optional<std::string> objection = history.objection(stored.event)) {
-      damage = {.seq = stored.seq, .kind = std::string(kind_of(stored.event)), .reason = std::move(*objection)};
-      return;
-    }
-    history.apply(stored.event);
+    damage = take_up(stored, history);
+    if (damage) return;
     log.take(stored, history);
   }
   if (damage_after) damage = damage_after;

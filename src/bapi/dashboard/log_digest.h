@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "bapi/base/names.h"
 #include "bapi/dashboard/thinning.h"
 #include "bapi/policy/calibration.h"
 #include "bapi/report/summary.h"
@@ -30,6 +31,16 @@ struct ReportDot {
   TrialId trial{};
 };
 
+// How a stretch of training ended, if it has.
+enum class WorkEnd { running, stopped, done, ended, failed, interrupted };
+template <>
+inline constexpr auto names<WorkEnd> = NameTable{Name{WorkEnd::running, "running"},
+                                                 Name{WorkEnd::stopped, "stopped"},
+                                                 Name{WorkEnd::done, "done"},
+                                                 Name{WorkEnd::ended, "ended"},
+                                                 Name{WorkEnd::failed, "failed"},
+                                                 Name{WorkEnd::interrupted, "interrupted"}};
+
 // A stretch of time in which a trial was trained.
 struct WorkBar {
   TrialId trial{};
@@ -38,7 +49,7 @@ struct WorkBar {
   std::optional<double> end = {};
   double start_up = 0.0;  // seconds
   double grace = 0.0;
-  const char* how = "running";
+  WorkEnd how = WorkEnd::running;
 };
 
 // What a log adds up to besides its history, folded event by event: pages are answered without reading the log again,
@@ -89,7 +100,7 @@ class LogDigest {
   void follow_work(const StoredEvent& stored, const BudgetSpec& budget);
   WorkBar* last_bar(TrialId trial);
   void open_bar(TrialId trial, Epoch until, double at);
-  void close_bar(TrialId trial, double at, const char* how);
+  void close_bar(TrialId trial, double at, WorkEnd how);
 
   std::deque<Slot> slots_;
   std::deque<StoredEvent> told_;

@@ -41,7 +41,7 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
 
 // JSON inside a script element: no markup can begin.
 std::string inside_script(const Cell& data) {
-  const std::string json = data.dump(-1, ' ', false, Cell::error_handler_t::replace);
+  const std::string json = compact_json(data);
   std::string out;
   out.reserve(json.size());
   for (const char c : json) {

@@ -124,6 +124,18 @@ double seconds_now() { return SystemClock().now(); }
 
 }  // namespace
 
+Fields insight_answer(const InsightRecord& record, std::string_view which, EventSeq last) {
+  const Cell& answer = which == "plan"       ? record.plan
+                       : which == "what-if"  ? record.what_if
+                       : which == "forecast" ? record.forecast
+                                             : record.certificate;
+  return {{"as_of", record.as_of},
+          {"seq", last},
+          {"computed_at", record.computed_at},
+          {"trouble", record.trouble.empty() ? Cell() : Cell(record.trouble)},
+          {"answer", answer}};
+}
+
 PlannerQuestion planner_question(const ShownStudy& study, const std::set<TrialId>& wanted) {
   return {.study = study,
           .as_of = study.log.last(),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -7,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <thread>
 
 #include "bapi/base/clock.h"
@@ -26,6 +28,11 @@ struct InsightRecord {
   Cell forecast = {};     // [{trial, ..., course: [{epoch, expected, low, high}]}]
   Cell certificate = {};  // {best, remaining, gains: [...], forecasts, within_80, trusted, reason}
 };
+
+inline constexpr std::array<std::string_view, 4> kInsights = {"plan", "what-if", "forecast", "certificate"};
+
+// One of them as the API gives it: {as_of, seq, computed_at, trouble, answer}. `last` is the study's last event by now.
+Fields insight_answer(const InsightRecord& record, std::string_view which, EventSeq last);
 
 // What the planner has to know of a study: a copy, since studies grow while it thinks.
 struct PlannerQuestion {

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
 #include <thread>
 
 #include "bapi/base/error.h"
+#include "bapi/base/number.h"
 #include "bapi/base/split.h"
 #include "bapi/dashboard/answers.h"
 #include "bapi/study/codec.h"
@@ -18,18 +19,12 @@ constexpr std::chrono::milliseconds kLook{100};
 constexpr std::chrono::milliseconds kBetweenStatuses{200};
 constexpr std::chrono::seconds kHeartbeat{2};
 
-std::string json_of(const Cell& cell) { return cell.dump(-1, ' ', false, Cell::error_handler_t::replace); }
-
 void read_cursor(std::string_view text, Cursors& cursors) {
-  const std::size_t colon = text.rfind(':');
-  EventSeq seq = 0;
-  const char* end = text.data() + text.size();
-  const bool good = colon != std::string_view::npos && colon > 0 &&
-                    std::from_chars(text.data() + colon + 1, end, seq).ptr == end && seq >= 0 &&
-                    colon + 1 < text.size();
-  require(good, "at: expected a study and the number of an event, as in mlp:1042");
+  const std::size_t colon = std::min(text.rfind(':'), text.size());
+  const auto seq = number_in<EventSeq>(text.substr(std::min(colon + 1, text.size())));
+  require(colon > 0 && seq && *seq >= 0, "at: expected a study and the number of an event, as in mlp:1042");
   require(cursors.size() < 1000, "at: too many studies");
-  cursors[std::string(text.substr(0, colon))] = seq;
+  cursors[std::string(text.substr(0, colon))] = *seq;
 }
 
 // The events after `after` as JSON, at most a batch; the text is made here since codecs write text.
@@ -73,10 +68,8 @@ std::set<std::string> planned_of(const HttpRequest& request) {
 std::optional<int> list_version_of(const HttpRequest& request) {
   const std::string_view text = request.parameter("list");
   if (text.empty()) return std::nullopt;
-  int version = 0;
-  const char* end = text.data() + text.size();
-  require(std::from_chars(text.data(), end, version).ptr == end && version >= 0,
-          "list: expected the version of a list of studies");
+  const auto version = number_in<int>(text);
+  require(version && *version >= 0, "list: expected the version of a list of studies");
   return version;
 }
 
@@ -124,9 +117,9 @@ bool EventStream::tell_study(const std::string& id, const HttpWrite& write) {
   study->follow(kLook / 2);
   Followed& followed = followed_[id];
   const auto now = std::chrono::steady_clock::now();
-  const std::optional<Leader> holder = study->holder();
+  const std::optional<Leader> leader = study->leader();
   const std::string trouble = study->trouble();
-  const std::string controller = trouble + (holder ? fmt::format("{} {}", holder->pid, holder->host) : "");
+  const std::string controller = trouble + (leader ? fmt::format("{} {}", leader->pid, leader->host) : "");
   EventSeq& cursor = cursors_[id];
   std::string batch;
   std::optional<Fields> status;
@@ -141,7 +134,7 @@ bool EventStream::tell_study(const std::string& id, const HttpWrite& write) {
       }
       const bool changed = last != followed.told || controller != followed.controller;
       if (changed && now - followed.status_at >= kBetweenStatuses) {
-        status = live_record(view, holder, clock_.calendar());
+        status = live_record(view, leader, clock_.calendar());
         followed.told = last;
       }
     });
@@ -153,17 +146,17 @@ bool EventStream::tell_study(const std::string& id, const HttpWrite& write) {
     followed.controller = controller;
     followed.status_at = now;
     status->emplace_back("study", id);
-    if (!send(write, "status", json_of(*status))) return false;
+    if (!send(write, "status", compact_json(*status))) return false;
     wrote_ = now;
   }
   if (!batch.empty()) {
-    if (!send(write, "log", fmt::format(R"({{"study":{},"events":{}}})", json_of(id), batch))) return false;
+    if (!send(write, "log", fmt::format(R"({{"study":{},"events":{}}})", compact_json(id), batch))) return false;
     wrote_ = now;
   }
   const std::shared_ptr<const InsightRecord> insight = planner_.latest(id, planned_.contains(id));
   if (insight && insight->computed_at != followed.insight_at) {
     followed.insight_at = insight->computed_at;
-    if (!send(write, "insight", json_of(Fields{{"study", id}, {"as_of", insight->as_of}}))) return false;
+    if (!send(write, "insight", compact_json(Fields{{"study", id}, {"as_of", insight->as_of}}))) return false;
     wrote_ = now;
   }
   return true;

@@ -4,6 +4,14 @@
 
 namespace bapi {
 
+std::optional<Damage> take_up(const StoredEvent& stored, History& history) {
+  if (std::optional<std::string> objection = history.objection(stored.event)) {
+    return Damage{.seq = stored.seq, .kind = std::string(kind_of(stored.event)), .reason = std::move(*objection)};
+  }
+  history.apply(stored.event);
+  return std::nullopt;
+}
+
 History replay(const StudySpec& spec, std::span<const StoredEvent> events) {
   History history(spec);
   for (const StoredEvent& stored : events) history.apply(stored.event);
@@ -13,13 +21,11 @@ History replay(const StudySpec& spec, std::span<const StoredEvent> events) {
 Replay replay(const StudySpec& spec, EventLog log) {
   History history(spec);
   for (auto event = log.events.begin(); event != log.events.end(); ++event) {
-    if (std::optional<std::string> objection = history.objection(event->event)) {
-      log.damage =
-          Damage{.seq = event->seq, .kind = std::string(kind_of(event->event)), .reason = std::move(*objection)};
+    if (std::optional<Damage> damage = take_up(*event, history)) {
+      log.damage = std::move(damage);
       log.events.erase(event, log.events.end());
       break;
     }
-    history.apply(event->event);
   }
   return {.events = std::move(log.events), .history = std::move(history), .damage = std::move(log.damage)};
 }

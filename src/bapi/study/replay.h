@@ -16,6 +16,9 @@ struct Replay {
   std::optional<Damage> damage;
 };
 
+// Lets `history` take up what the log says next. Where that cannot follow it is damage, and nothing is changed.
+std::optional<Damage> take_up(const StoredEvent& stored, History& history);
+
 // Of a log that is known to be sound; LogicError if it is not.
 History replay(const StudySpec& spec, std::span<const StoredEvent> events);
 
