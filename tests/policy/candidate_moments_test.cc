@@ -51,7 +51,7 @@ TEST(CandidateMoments, OfAPausedTrialBeginsWhereItIs) {
   const Moments now = c.at(16, 0.0);
   for (std::size_t i = 0; i < c.candidates.size(); ++i) {
     const double value = c.history.trial(*c.candidates[i].trial).curve.best();
-    EXPECT_NEAR(c.models.to_user(c.history, now.mean[static_cast<Eigen::Index>(i)]), value, 1e-6);
+    EXPECT_NEAR(c.history.in_user_units(c.models.scale.undo(now.mean[static_cast<Eigen::Index>(i)])), value, 1e-6);
   }
 }
 

@@ -39,7 +39,7 @@ TEST(Models, OfThousandsOfTrialsKeepToTheirRowsAndTheBestOfThem) {
   EXPECT_EQ(models.surrogate->rows().size(), 120);
   double best = -1e9;
   for (const Trial& trial : history.trials()) best = std::max(best, trial.curve.best());
-  EXPECT_NEAR(models.to_user(history, models.best), best, 1e-9);
+  EXPECT_NEAR(history.in_user_units(models.scale.undo(models.best)), best, 1e-9);
 }
 
 TEST(Models, KnowCostsFromAPartOfTheTrials) {
@@ -92,7 +92,8 @@ TEST(Models, AFailureMovesNoForecast) {
   const Config beside = history.trial(TrialId{3}).config;
   const auto at = [&](const Models& models) {
     const Vector x = history.spec().space.encode(beside) + Vector{{0.001, -0.001}};
-    return models.to_user(history, models.surrogate->predict(Rows::of_curve(x, {16}, 16, 100)).mean[0]);
+    return history.in_user_units(
+        models.scale.undo(models.surrogate->predict(Rows::of_curve(x, {16}, 16, 100)).mean[0]));
   };
   Rng rng(6);
   const double before = at(fit_models(Evidence(history), {}, rng));
@@ -109,7 +110,8 @@ TEST(Models, AFailureMovesNoForecast) {
     if (rows.group[i] < 10) continue;
     EXPECT_EQ(rows.group[i], 10);
     EXPECT_EQ(rows.epoch[i], 1);
-    EXPECT_NEAR(models.to_user(history, models.surrogate->y()[static_cast<Eigen::Index>(i)]), 0.2, 1e-9);
+    EXPECT_NEAR(
+        history.in_user_units(models.scale.undo(models.surrogate->y()[static_cast<Eigen::Index>(i)])), 0.2, 1e-9);
   }
   EXPECT_NEAR(at(models), before, 0.02);
   EXPECT_TRUE(std::isfinite(models.cost.between(Vector{{0.99, 0.01}}, 0, 16)));

@@ -6,6 +6,8 @@
 #include <future>
 #include <stdexcept>
 
+#include "bapi/base/error.h"
+#include "bapi/policy/bapi_options.h"
 #include "bapi/tables/simulate.h"
 #include "tests/support/tables.h"
 
@@ -83,6 +85,19 @@ TEST(Registry, ShowsOnlyTheOptionsThatAPolicyUses) {
     }
     EXPECT_FALSE(shows("loop"));
   }
+}
+
+TEST(Registry, TakesEverySurrogateByItsNameAndShowsTheOptionOnceThereIsAChoice) {
+  const auto options = [](std::string_view surrogate) {
+    return bapi_options({.name = "bapi", .options = {{"surrogate", std::string(surrogate)}}});
+  };
+  for (const CurveSurrogateKind& kind : curve_surrogates()) {
+    EXPECT_EQ(options(kind.name).model.curves.surrogate, kind.name);
+  }
+  EXPECT_THROW(options("forest"), InvalidInput);
+  const std::vector<PolicyOptionInfo> shown = bapi_info("bapi").options;
+  const bool is_shown = std::ranges::any_of(shown, [](const auto& option) { return option.name == "surrogate"; });
+  EXPECT_EQ(is_shown, curve_surrogates().size() > 1);
 }
 
 }  // namespace

@@ -4,10 +4,12 @@
 
 namespace bapi {
 
-FitCurves fit_gp_curves;  // gp_curves.cc: exact Gaussian process over configurations and time, curves that do not fall
+FitCurves fit_gp_curves;  // gp_curves.cc
 
 const std::vector<CurveSurrogateKind>& curve_surrogates() {
-  static const std::vector<CurveSurrogateKind> kinds = {{.name = "gp", .fit = fit_gp_curves}};
+  static const std::vector<CurveSurrogateKind> kinds = {
+      {.name = "gp", .long_name = "exact Gaussian process", .fit = fit_gp_curves},
+  };
   return kinds;
 }
 

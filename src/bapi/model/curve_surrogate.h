@@ -57,11 +57,12 @@ using FitCurves = FittedCurves(std::vector<CurveSource> curves,
                                Rng& rng);
 
 struct CurveSurrogateKind {
-  std::string_view name;
+  std::string_view name;  // in the policies' option `surrogate`
+  std::string_view long_name;
   FitCurves* fit;
 };
 
-// All kinds, the usual one first.
+// All kinds, the usual one first. Policies offer the choice as soon as there is one.
 const std::vector<CurveSurrogateKind>& curve_surrogates();
 
 // LogicError for an unknown name.

@@ -111,7 +111,7 @@ std::shared_ptr<const Trend> earlier_trend(const EarlierCurves& earlier, CurveEp
   }
   Rng rng(0);
   return std::make_shared<EarlierTrend>(
-      CurveModel::fit(curves, epochs, {.max_rows = kEarlierRows}, rng), earlier.known, epochs);
+      CurveModel::fit(curves, epochs, {.surrogate = "gp", .max_rows = kEarlierRows}, rng), earlier.known, epochs);
 }
 
 }  // namespace bapi

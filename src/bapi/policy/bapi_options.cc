@@ -66,6 +66,18 @@ std::string time_kernels_help() {
   return help + "or auto (by evidence)";
 }
 
+std::vector<std::pair<std::string, std::string_view>> surrogates() {
+  std::vector<std::pair<std::string, std::string_view>> words;
+  for (const CurveSurrogateKind& kind : curve_surrogates()) words.emplace_back(kind.name, kind.name);
+  return words;
+}
+
+std::string surrogates_help() {
+  std::string help = "model of learning curves:";
+  for (const CurveSurrogateKind& kind : curve_surrogates()) help += fmt::format(" {} ({})", kind.name, kind.long_name);
+  return help;
+}
+
 using Table = OptionTable<BapiOptions>;
 
 void add_loop(Table& table) {
@@ -226,6 +238,13 @@ void add_models(Table& table) {
           "rows of data before the worst trials are thinned out");
 }
 
+// Not shown while there is nothing to choose from.
+void add_surrogates(Table& table) {
+  table.word<std::string_view>(
+      "surrogate", [](BapiOptions & o) -> auto& { return o.model.curves.surrogate; }, surrogates(), surrogates_help());
+  if (curve_surrogates().size() == 1) table.retired();
+}
+
 // The options of one loop; those of the other are retired.
 const Table& table_of(BapiLoop loop) {
   const auto make = [](BapiLoop of) {
@@ -237,6 +256,7 @@ const Table& table_of(BapiLoop loop) {
     add_plan(table, rungs ? " in `bapi plan`" : "");
     add_design(table);
     add_models(table);
+    add_surrogates(table);
     add_loop(table);
     return table;
   };

@@ -23,10 +23,8 @@ class Evidence {
   const StudySpec& spec() const { return history_.spec(); }
   CurveEpochs epochs() const { return {.min = spec().epochs.min, .max = spec().epochs.max}; }
 
-  const std::vector<Vector>& x() const { return x_; }  // of every trial, by number
-  const std::vector<LearningCurve>& curves() const {
-    return curves_;
-  }  // of trials that reported a value, repeats left out
+  const std::vector<Vector>& x() const { return x_; }                    // of every trial, by number
+  const std::vector<LearningCurve>& curves() const { return curves_; }   // of trials with a value, repeats left out
   const std::vector<RunningCurve>& running() const { return running_; }  // trials with an open segment
 
   CurveAt at(const Trial& trial) const;  // where a trial stands

@@ -38,10 +38,6 @@ struct Models : CurveModel {
   }
   Prognosis law_from(const CurveAt& at, Epoch first) const;
 
-  double to_user(const History& history, double standardised) const {
-    return history.in_user_units(scale.undo(standardised));
-  }
-
   // Scores are compared in the scale of the model and told in the unit of the metric.
   void tell_in_metric(Reason& why) const;
 };

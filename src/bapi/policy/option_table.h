@@ -16,7 +16,7 @@ namespace bapi {
 
 inline constexpr int kUnbounded = 1'000'000'000;  // of a range without an upper end
 
-// Whether an option is shown. Retired ones are accepted from old study files, where they may have no effect any more.
+// Whether an option is shown. Retired ones are accepted, as old study files have them, and may have no effect any more.
 enum class OptionUse { current, retired };
 
 // The options of a policy, each written once: its name, the member of `Options` that it sets, its range and what it
