@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Checks that no name is defined twice; `tools/check_names.py [ROOT]`.
+"""Checks that no name is defined twice, or visible for nobody; `tools/check_names.py [ROOT]`.
 
 A type, a function with the same parameters or a variable that a namespace of src/bapi, or of one test program, has
 twice breaks the rule of one definition, and the linker takes either of the two without a word. A name without linkage (in
 an unnamed namespace, or static) may stand once per module and once per folder of tests, because their files are compiled
-together. A test may name its namespace after its file instead: `namespace rungs_test {`.
+together. A test may name its namespace after its file instead: `namespace rungs_test {`. A function or variable of the
+product that no file but its own .cc mentions belongs in an unnamed namespace.
 """
 
 import collections
@@ -184,6 +185,15 @@ def complaints(texts, overloads=True):
                    f"{module} are compiled together")
 
 
+def hidden(texts):
+    """Complaints about functions and variables with linkage that only the .cc file that defines them mentions."""
+    files = collections.Counter(word for text in texts.values() for word in set(re.findall(r"\w+", without_noise(text))))
+    for path, text in texts.items():
+        for one in definitions(text) if path.suffix == ".cc" else []:
+            if one.kind in ("function", "variable") and not one.local and files[one.name] == 1 and one.name != "main":
+                yield f"{path}:{one.line}: {one.name} is mentioned in no other file: put it into an unnamed namespace"
+
+
 def texts_below(base, folder):
     """The sources below base/folder, by their path from base."""
     sources = sorted(p for p in (base / folder).rglob("*") if p.suffix in (".h", ".cc"))
@@ -195,7 +205,7 @@ def main():
     product = texts_below(root / "src" / "bapi", "")
     tests = [texts_below(root / "tests", test.name) for test in sorted(root.glob("tests/*")) if test.is_dir()]
     programs = [product, *tests]
-    found = [*complaints(product), *(complaint for texts in tests for complaint in complaints(texts, overloads=False))]
+    found = [*complaints(product), *hidden(product), *(complaint for texts in tests for complaint in complaints(texts, overloads=False))]
     for complaint in found:
         print(f"error: {complaint}")
     defined = sum(1 for texts in programs for text in texts.values() for _ in definitions(text))

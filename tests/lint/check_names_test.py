@@ -100,6 +100,17 @@ class CheckNames(unittest.TestCase):
             code, output = check(files)
             self.assertEqual(code, 0, output)
 
+    def test_what_no_other_file_mentions_is_hidden(self):
+        for text in ["int twice(int x) { return 2 * x; }", "extern const int twice;\nconst int twice = 3;"]:
+            code, output = check({"math/a.cc": in_namespace(text), "math/b.cc": in_namespace("// twice")})
+            self.assertEqual(code, 1, output)
+            self.assertIn("twice is mentioned in no other file", output)
+            for harmless in [{"math/a.cc": unnamed(text)},
+                             {"math/a.cc": in_namespace(text), "math/a.h": in_namespace("int twice(int x);")},
+                             {"math/a.h": in_namespace("inline " + text.splitlines()[-1])}]:
+                code, output = check(harmless)
+                self.assertEqual(code, 0, output)
+
     def test_an_alias_may_be_repeated_where_it_says_the_same(self):
         text = unnamed("using Json = nlohmann::json;")
         self.assertEqual(check({"math/a.cc": text, "math/b.cc": text})[0], 0)

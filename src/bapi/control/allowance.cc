@@ -86,20 +86,20 @@ double seconds_to_budget(const History& history, const Running& running) {
   return left > kTimeSlack * budget.total() ? left / running.rate : 0.0;
 }
 
+// epoch_reserve for what a policy decides. Time ends nothing when the search has to end, so that its epochs are counted
+// beforehand where something is to be left over.
+std::optional<Cost> searched_epoch(const History& history, const Trial* trial) {
+  if (!counts(history, Meter::accrued)) return epoch_reserve(history, trial);
+  if (!(history.budget().reserved() > 0.0)) return std::nullopt;
+  return trial && !trial->curve.empty() ? trial->curve.mean_cost() : history.mean_epoch_cost();
+}
+
 }  // namespace
 
 std::optional<Cost> epoch_reserve(const History& history, const Trial* trial) {
   if (counts(history, Meter::epochs)) return 1.0;
   if (counts(history, Meter::accrued)) return std::nullopt;
   return trial && !trial->curve.empty() ? largest(trial->curve) : largest_of_all(history);
-}
-
-// The same for what a policy decides. Time ends nothing when the search has to end, so that its epochs are counted
-// beforehand where something is to be left over.
-std::optional<Cost> searched_epoch(const History& history, const Trial* trial) {
-  if (!counts(history, Meter::accrued)) return epoch_reserve(history, trial);
-  if (!(history.budget().reserved() > 0.0)) return std::nullopt;
-  return trial && !trial->curve.empty() ? trial->curve.mean_cost() : history.mean_epoch_cost();
 }
 
 Epoch payable_until(const History& history, const Trial* trial, Epoch wanted) {

@@ -106,6 +106,17 @@ Entry entry_of(const Event& event) {
                     event);
 }
 
+// Which studies a warm start has learned from.
+Cell earlier_cell(const std::vector<EarlierStudy>& earlier) {
+  std::vector<Cell> studies;
+  for (const EarlierStudy& study : earlier) {
+    studies.emplace_back(Fields{{"study", study.place.empty() ? study.name : study.place},
+                                {"trials", std::ssize(study.trials)},
+                                {"left_out", study.left_out}});
+  }
+  return Cell(std::move(studies));
+}
+
 }  // namespace
 
 std::vector<Charge> ledger(std::span<const StoredEvent> events) {
@@ -218,17 +229,6 @@ Fields provenance_record(const Provenance& provenance) {
           {"python", provenance.python},
           {"commit", provenance.commit},
           {"dirty", provenance.dirty ? Cell(*provenance.dirty) : Cell()}};
-}
-
-// Which studies a warm start has learned from.
-Cell earlier_cell(const std::vector<EarlierStudy>& earlier) {
-  std::vector<Cell> studies;
-  for (const EarlierStudy& study : earlier) {
-    studies.emplace_back(Fields{{"study", study.place.empty() ? study.name : study.place},
-                                {"trials", std::ssize(study.trials)},
-                                {"left_out", study.left_out}});
-  }
-  return Cell(std::move(studies));
 }
 
 Fields status_record(const History& history, Controller controller, const ModelFiles& model) {
