@@ -7,8 +7,8 @@
 #include "bapi/base/error.h"
 #include "bapi/base/file.h"
 #include "bapi/compare/comparison_figures.h"
+#include "bapi/compare/comparison_page.h"
 #include "bapi/compare/comparison_tables.h"
-#include "bapi/compare/html_report.h"
 #include "bapi/studies/policy_input.h"
 #include "bapi/studies/table_input.h"
 
@@ -40,7 +40,7 @@ std::vector<std::pair<std::string, std::string>> files_of(const Comparison& comp
       {"runs.csv", render(runs_table(result.records), Format::csv)},
       {"ranks.csv", render(ranks_table(result.rankings), Format::csv)},
       {"curves.csv", render(curves_table(result.curves), Format::csv)},
-      {"report.html", html_report(comparison, result.rankings, result.curves)}};
+      {"report.html", comparison_page(comparison, result.rankings, result.curves)}};
   int number = 0;
   for (const ComparisonFigures& figures : comparison_figures(result.rankings, result.curves)) {
     const std::string suffix = ++number == 1 ? "" : fmt::format("-{}", number);

@@ -1,4 +1,4 @@
-#include "bapi/compare/html_report.h"
+#include "bapi/compare/comparison_page.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,11 +8,11 @@
 #include "small_comparison.h"
 
 namespace bapi {
-namespace html_report_test {
+namespace comparison_page_test {
 
 std::string page_of(const Comparison& comparison) {
   const std::vector<RunRecord> records = testing::all_runs(comparison);
-  return html_report(comparison, rankings_of(comparison, records), anytime_curves(comparison, records));
+  return comparison_page(comparison, rankings_of(comparison, records), anytime_curves(comparison, records));
 }
 
 std::size_t count(const std::string& text, const std::string& what) {
@@ -21,7 +21,7 @@ std::size_t count(const std::string& text, const std::string& what) {
   return found;
 }
 
-TEST(HtmlReport, NeedsNothingFromOutside) {
+TEST(ComparisonPage, NeedsNothingFromOutside) {
   const std::string page = page_of(testing::small_comparison());
   for (const char* outside : {"<link rel=\"stylesheet", "src=", "@import", "url(", "https:"}) {
     EXPECT_EQ(page.find(outside), std::string::npos) << outside;
@@ -30,7 +30,7 @@ TEST(HtmlReport, NeedsNothingFromOutside) {
   EXPECT_EQ(count(page, "http:"), count(page, "http://www.w3.org/2000/svg"));
 }
 
-TEST(HtmlReport, HasATableADiagramAndACurvePerBudgetAndACurvePerTable) {
+TEST(ComparisonPage, HasATableADiagramAndACurvePerBudgetAndACurvePerTable) {
   const std::string page = page_of(testing::small_comparison());
   EXPECT_EQ(count(page, "<h2>Budget "), 2u);
   EXPECT_EQ(count(page, "Critical-difference diagram, budget"), 2u);
@@ -39,14 +39,14 @@ TEST(HtmlReport, HasATableADiagramAndACurvePerBudgetAndACurvePerTable) {
   EXPECT_EQ(count(page, "Did the forecasts come true?"), 0u);  // none of these policies forecasts
 }
 
-TEST(HtmlReport, ShowsCalibrationOfPoliciesThatForecast) {
+TEST(ComparisonPage, ShowsCalibrationOfPoliciesThatForecast) {
   Comparison comparison = testing::small_comparison();
   comparison.policies = {{"bapi", {.name = "bapi"}}, {"random", {.name = "random"}}};
   comparison.seeds = 1;
   EXPECT_EQ(count(page_of(comparison), "Did the forecasts come true?"), 2u);
 }
 
-TEST(HtmlReport, NamesTablesOnWhichDecisionsAreFreeAlthoughCharged) {
+TEST(ComparisonPage, NamesTablesOnWhichDecisionsAreFreeAlthoughCharged) {
   Comparison comparison = testing::small_comparison();
   EXPECT_TRUE(comparison.free_tables().empty());
   EXPECT_EQ(page_of(comparison).find("whose cost is not in seconds"), std::string::npos);
@@ -56,7 +56,7 @@ TEST(HtmlReport, NamesTablesOnWhichDecisionsAreFreeAlthoughCharged) {
   EXPECT_NE(page_of(comparison).find("free of charge on crossing, whose cost is not in seconds"), std::string::npos);
 }
 
-TEST(HtmlReport, EscapesNames) {
+TEST(ComparisonPage, EscapesNames) {
   Comparison comparison = testing::small_comparison();
   comparison.tables[0].name = "a<b>&c";
   comparison.policies[0].label = "<random>";
@@ -66,7 +66,7 @@ TEST(HtmlReport, EscapesNames) {
   EXPECT_NE(page.find("a&lt;b&gt;&amp;c"), std::string::npos);
 }
 
-TEST(HtmlReport, WorksWithOnePolicyOnOneTable) {
+TEST(ComparisonPage, WorksWithOnePolicyOnOneTable) {
   Comparison comparison = testing::small_comparison();
   comparison.tables.resize(1);
   comparison.policies.resize(1);
@@ -81,11 +81,11 @@ std::string legend_of(const std::string& page) {
   return page.substr(begin, page.find("</ul>", begin) - begin);
 }
 
-TEST(HtmlReport, NamesThePoliciesFromTheBestToTheWorst) {
+TEST(ComparisonPage, NamesThePoliciesFromTheBestToTheWorst) {
   const Comparison comparison = testing::small_comparison();
   const std::vector<RunRecord> records = testing::all_runs(comparison);
   const std::vector<Ranking> rankings = rankings_of(comparison, records);
-  const std::string legend = legend_of(html_report(comparison, rankings, anytime_curves(comparison, records)));
+  const std::string legend = legend_of(comparison_page(comparison, rankings, anytime_curves(comparison, records)));
   std::size_t last = 0;
   for (const PolicyStanding& standing : rankings.front().standings) {
     const std::size_t at = legend.find("</svg>" + standing.policy + "</li>");
@@ -95,11 +95,11 @@ TEST(HtmlReport, NamesThePoliciesFromTheBestToTheWorst) {
   }
 }
 
-TEST(HtmlReport, PrintsWhatIsFoldedAway) {
+TEST(ComparisonPage, PrintsWhatIsFoldedAway) {
   EXPECT_NE(page_of(testing::small_comparison()).find("addEventListener(\"beforeprint\""), std::string::npos);
 }
 
-TEST(HtmlReport, GivesEveryPolicyALineOfItsOwn) {
+TEST(ComparisonPage, GivesEveryPolicyALineOfItsOwn) {
   Comparison comparison = testing::small_comparison();
   comparison.policies.clear();
   for (int i = 0; i < 15; ++i) comparison.policies.push_back({fmt::format("p{}", i), {.name = "random"}});
@@ -112,5 +112,5 @@ TEST(HtmlReport, GivesEveryPolicyALineOfItsOwn) {
   EXPECT_EQ(strokes.size(), 15u);
 }
 
-}  // namespace html_report_test
+}  // namespace comparison_page_test
 }  // namespace bapi

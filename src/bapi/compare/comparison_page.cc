@@ -1,4 +1,4 @@
-#include "bapi/compare/html_report.h"
+#include "bapi/compare/comparison_page.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -242,9 +242,9 @@ class Report {
 
 }  // namespace
 
-std::string html_report(const Comparison& comparison,
-                        std::span<const Ranking> rankings,
-                        std::span<const AnytimeCurve> curves) {
+std::string comparison_page(const Comparison& comparison,
+                            std::span<const Ranking> rankings,
+                            std::span<const AnytimeCurve> curves) {
   return Report(comparison, rankings, curves).page();
 }
 
