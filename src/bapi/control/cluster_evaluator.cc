@@ -12,7 +12,8 @@
 namespace bapi {
 namespace {
 
-constexpr double kSignEvery = 2.0;     // seconds; less than kSignOfLife, which a busy leader may miss
+constexpr double kSignEvery = 2.0;  // seconds; a leader that is busy may be late
+static_assert(kSignEvery < kSignOfLife);
 constexpr double kLookEvery = 1.0;     // seconds, whatever notifications say
 constexpr double kServeEvery = 0.1;    // seconds, while a decision is taken
 constexpr double kRemarkEvery = 60.0;  // seconds
@@ -256,7 +257,10 @@ void ClusterEvaluator::conclude(const WorkerRecord& worker) {
                                    .epoch = stage.last_epoch + 1,
                                    .cost = spec().budget.of_seconds(worker.train_until - charged)});
     }
-    if (stage.until) facts_.emplace_back(Interrupted{.trial = trial, .reason = name_of(worker) + " was lost"});
+    const char* what = worker.state == WorkerState::lost ? "was lost" : "has left";
+    if (stage.until) {
+      facts_.emplace_back(Interrupted{.trial = trial, .reason = fmt::format("{} {}", name_of(worker), what)});
+    }
     end_order(trial);
   }
 }
@@ -496,8 +500,8 @@ void ClusterEvaluator::keep_pace(std::span<const Placing> placings) {
 }
 
 // What was written when the dispatch could not be reached may have been done or not: that is found out before anything
-// else. Then comes the pace that allows for the new orders, then a look
-// at what was granted before it was lowered, then the orders.
+// else. Then comes the pace that allows for the new orders, then a look at what was granted before it was lowered, then
+// the orders.
 void ClusterEvaluator::give_orders() {
   if (in_doubt_) read_orders();
   has_news_ = false;
