@@ -7,6 +7,7 @@
 
 #include "bapi/base/file.h"
 #include "bapi/base/rng.h"
+#include "bapi/study/spec_file.h"
 #include "fuzz/targets.h"
 
 namespace bapi::fuzz {
@@ -75,6 +76,12 @@ TEST_P(Corpus, IsReadOrRefusedWhenMixed) {
     }
     feed_to_target(input);
   }
+}
+
+// A seed that is refused at its first line leads a fuzzer nowhere.
+TEST(StudyFileCorpus, HasAFileWithManyKeysThatIsRead) {
+  const std::string file = BAPI_SOURCE_DIR "/fuzz/corpus/study_file/many-keys.yaml";
+  EXPECT_EQ(parse_study_file(contents_of(file), file).repeat, 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Corpus, testing::ValuesIn(targets().begin(), targets().end()), [](const auto& one) {
