@@ -24,6 +24,7 @@ TEST(Clipped, CountsCharactersNotBytes) {
 
 TEST(WellFormed, KeepsTextAndReplacesEveryStrayByte) {
   EXPECT_EQ(well_formed("naïve € 😀"), "naïve € 😀");
+  EXPECT_EQ(well_formed("\xc2\x85 \xc2\x9b"), "\xc2\x85 \xc2\x9b");  // control characters of the second set
   EXPECT_EQ(well_formed("a\xff"
                         "b"),
             "a\xEF\xBF\xBD"
@@ -36,6 +37,7 @@ TEST(WellFormed, KeepsTextAndReplacesEveryStrayByte) {
 TEST(Printable, KeepsTextAndReplacesWhatCannotBeStored) {
   EXPECT_EQ(printable("a\tb\nÄ € 😀"), "a\tb\nÄ € 😀");
   EXPECT_EQ(printable(std::string_view("a\0b\x1b[0m\r", 8)), "a?b?[0m?");
+  EXPECT_EQ(printable("\xc2\x9b"), "?");
   EXPECT_EQ(printable("\xff\xc3"), "??");            // no UTF-8, and a character cut in half
   EXPECT_EQ(printable("\xc0\xaf"), "??");            // overlong
   EXPECT_EQ(printable("\xed\xa0\x80"), "???");       // surrogate

@@ -9,10 +9,11 @@ namespace {
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
-
-// Of the second set, which many terminals obey as well: U+009B begins a sequence as ESC [ does.
-bool is_second_control(std::string_view point) { return point.size() == 2 && point[0] == '\xC2' && point[1] < '\xA0'; }
+// A code point of one of the two sets. Many terminals obey the second as well: U+009B begins a sequence as ESC [ does.
+bool is_control(std::string_view point) {
+  if (point.size() == 2) return point[0] == '\xC2' && point[1] < '\xA0';
+  return point.size() == 1 && (static_cast<unsigned char>(point[0]) < 0x20 || point[0] == 0x7F);
+}
 
 // `text` code point by code point: control characters through `control`, bytes that are none become `broken`.
 template <typename Control>
@@ -23,12 +24,9 @@ std::string rewritten(std::string_view text, std::string_view broken, Control co
     const std::size_t length = code_point_length(text, i);
     if (length == 0) {
       out += broken;
-    } else if (is_control(text[i])) {
-      out += control(text[i]);
-    } else if (is_second_control(text.substr(i, length))) {
-      out += control(text[i + 1]);
     } else {
-      out += text.substr(i, length);
+      const std::string_view point = text.substr(i, length);
+      out += is_control(point) ? control(point) : std::string(point);
     }
     i += std::max<std::size_t>(length, 1);
   }
@@ -37,8 +35,8 @@ std::string rewritten(std::string_view text, std::string_view broken, Control co
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-std::string escaped(char c) {
-  switch (c) {
+std::string escaped(std::string_view control) {
+  switch (control.back()) {
     case '\n':
       return "\\n";
     case '\t':
@@ -46,11 +44,11 @@ std::string escaped(char c) {
     case '\r':
       return "\\r";
     default:
-      return fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+      return fmt::format("\\x{:02x}", static_cast<unsigned char>(control.back()));
   }
 }
 
-bool is_layout(char c) { return c == '\n' || c == '\t'; }
+bool is_layout(std::string_view control) { return control == "\n" || control == "\t"; }
 
 }  // namespace
 
@@ -102,15 +100,17 @@ std::string clipped(std::string_view text, std::size_t width) {
 }
 
 std::string well_formed(std::string_view text) {
-  return rewritten(text, kReplacement, [](char c) { return c; });
+  return rewritten(text, kReplacement, [](std::string_view control) { return std::string(control); });
 }
 
 std::string printable(std::string_view text) {
-  return rewritten(text, "?", [](char c) { return is_layout(c) ? c : '?'; });
+  return rewritten(text, "?", [](std::string_view control) { return is_layout(control) ? std::string(control) : "?"; });
 }
 
 std::string visible(std::string_view text) {
-  return rewritten(text, kReplacement, [](char c) { return is_layout(c) ? std::string(1, c) : escaped(c); });
+  return rewritten(text, kReplacement, [](std::string_view control) {
+    return is_layout(control) ? std::string(control) : escaped(control);
+  });
 }
 
 std::string visible_line(std::string_view text) { return rewritten(text, kReplacement, escaped); }
