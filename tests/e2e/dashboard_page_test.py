@@ -25,7 +25,7 @@ class Browser:
     """Chromium with one page, driven over its debugging pipe: file 3 takes commands, file 4 gives answers."""
 
     def __init__(self, *flags):
-        self.profile = tempfile.TemporaryDirectory()
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         commands, self.send_to = os.pipe()
         self.read_from, answers = os.pipe()
         high = [os.dup(commands), os.dup(answers)]  # so that neither is 3 or 4 already

@@ -31,7 +31,7 @@ addEventListener("load", () => {
 
 class ReportPage(EndToEnd):
     def browse(self, page):
-        with tempfile.TemporaryDirectory() as profile:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
             command = [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", "--dump-dom", page.as_uri()]
             return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
 

@@ -123,7 +123,7 @@ class Workers(WithWorkers):
             self.bapi("worker", self.study_url, *words, code=2)
 
     def test_users_ask_the_leader_of_a_database_as_they_ask_that_of_a_directory(self):
-        leader = self.lead("1000s", 0.1)
+        leader = self.lead("1000s", 1.5)  # no trial ends between the look at it and the request to stop it
         worker = self.worker("--no-lead", "--slots", "2")
         self.wait_for(lambda: self.json("status", self.study_url)["trials"]["running"] == 2, "two trials")
         self.bapi("note", self.study_url, "a remark")
