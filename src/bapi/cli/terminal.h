@@ -33,7 +33,7 @@ TerminalStyle terminal_style();
 // Block characters, dots, ellipses and ± replaced by ASCII, everything else outside of it by question marks.
 std::string in_ascii(std::string_view text);
 
-// Writes `text` to standard error. Waits a second for whoever reads it there, no longer: then the text is left out.
+// Writes `text` to standard error. If its reader does not take it within a second, the text is dropped.
 void write_error(std::string_view text);
 
 }  // namespace bapi
